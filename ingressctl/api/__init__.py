@@ -1,0 +1,1 @@
+"""What people write: kinds, ConfigMaps, their defaults and their validation."""

@@ -1,0 +1,300 @@
+"""The ConfigMaps that steer routing: `inferenceservice-config` and Knative's.
+
+Keys keep the names users have; ours are additional and off by default. Keys of JSON
+values are matched without regard to case, an exact match first, because Go's decoder
+does so; unknown keys are ignored and reported. Parsing is cached by text: 10,000
+services share one configuration (spec/kserve-ingress.md 1).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
+
+from ingressctl.api import dns, gotemplate
+
+Mode = Literal["Knative", "Standard", "ModelMesh"]
+
+OLD_MODES: Mapping[str, Mode] = {"Serverless": "Knative", "RawDeployment": "Standard"}
+MODES: tuple[Mode, ...] = ("Knative", "Standard", "ModelMesh")
+
+Texts = tuple[StrictStr, ...]
+DEFAULT_TEMPLATE = "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"
+
+
+C = TypeVar("C", bound=BaseModel)
+
+
+class ConfigFault(ValueError):
+    """A configuration that cannot be used; the text is KServe's where it has one."""
+
+
+class _Config(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+class IngressConfig(_Config):
+    """Key `ingress`. Fields in KServe's spelling; the last block is ours.
+
+    `ingressGateways` (F55): public Istio gateways instead of `ingressGateway`.
+    `pathTemplateHosts` (F8): hosts of path rules instead of `ingressDomain`.
+    `httpRoutePathMatchType` (F11): PathPrefix avoids regular expressions.
+    `ingressTLSSecretName`, `ingressAnnotations` (F14): for generated Ingresses.
+    `provider`: provider by deployment mode, such as {"Standard": "envoy"}.
+    """
+
+    enableGatewayApi: StrictBool = False
+    kserveIngressGateway: StrictStr = ""
+    ingressGateway: StrictStr = ""
+    localGateway: StrictStr = ""
+    localGatewayService: StrictStr = ""
+    knativeLocalGatewayService: StrictStr = ""
+    ingressDomain: StrictStr = ""
+    additionalIngressDomains: Texts = ()
+    ingressClassName: StrictStr | None = None
+    domainTemplate: StrictStr = ""
+    urlScheme: StrictStr = ""
+    pathTemplate: StrictStr = ""
+    disableIstioVirtualHost: StrictBool = False
+    disableIngressCreation: StrictBool = False
+    disableHTTPRouteTimeout: StrictBool = False
+    enableLLMInferenceServiceTLS: StrictBool = False
+    modelBasedRoutingHeaderName: StrictStr = ""
+    modelBasedRoutingMode: StrictStr = ""
+
+    ingressGateways: Texts = ()
+    pathTemplateHosts: Texts = ()
+    httpRoutePathMatchType: Literal["RegularExpression", "PathPrefix"] = "RegularExpression"
+    ingressTLSSecretName: StrictStr = ""
+    ingressAnnotations: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    provider: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+
+    @property
+    def gateways(self) -> tuple[str, ...]:
+        """The public Istio gateways."""
+        return self.ingressGateways or ((self.ingressGateway,) if self.ingressGateway else ())
+
+
+class DeployConfig(_Config):
+    """Key `deploy`."""
+
+    defaultDeploymentMode: StrictStr = ""
+    deploymentRolloutStrategy: dict[str, Any] = Field(default_factory=dict)
+
+
+class ServiceConfig(_Config):
+    """Key `service`."""
+
+    serviceClusterIPNone: StrictBool = False
+
+
+class InferenceServiceConfig(_Config):
+    """Key `inferenceService`."""
+
+    serviceAnnotationDisallowedList: Texts = ()
+    serviceLabelDisallowedList: Texts = ()
+    resource: dict[str, Any] = Field(default_factory=dict)
+
+
+BUILT_IN_ANNOTATIONS = (
+    "autoscaling.knative.dev/min-scale",
+    "autoscaling.knative.dev/max-scale",
+    "internal.serving.kserve.io/storage-initializer-sourceuri",
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "modelFormat",
+)
+BUILT_IN_LABELS = ("networking.knative.dev/visibility",)
+
+
+def _decode(text: str, *, key: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ConfigFault(f"unable to parse {key} config json: {error}") from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigFault(f"unable to parse {key} config json: it must be an object")
+    return value
+
+
+def fold_keys(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values under the model's spelling of their keys; an exact match wins, null is absent."""
+    spelling = {name.lower(): name for name in model.model_fields}
+    folded: dict[str, Any] = {}
+    for name, value in values.items():
+        known = spelling.get(name.lower())
+        if known is None or value is None or (known in values and known != name):
+            continue
+        folded[known] = value
+    return folded
+
+
+def _load(model: type[C], text: str, *, key: str) -> C:
+    values = fold_keys(model, _decode(text, key=key))
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigFault(f"unable to parse {key} config json: {where}: {first['msg']}") from None
+
+
+@lru_cache(maxsize=64)
+def parse_ingress(text: str | None, *, gateway_optional: bool) -> IngressConfig:
+    """Key `ingress`; None when it is absent. Raises ConfigFault in KServe's order.
+
+    `gateway_optional` is difference Q28: ingressGateway is only needed by VirtualServices.
+    """
+    config = _load(IngressConfig, text, key="ingress") if text is not None else IngressConfig()
+    if text is not None:
+        _check_gateway_api(config)
+        if not config.gateways and not gateway_optional:
+            raise ConfigFault("invalid ingress config - ingressGateway is required")
+        _check_path_template(config)
+        if not config.knativeLocalGatewayService:
+            config = config.model_copy(
+                update={"knativeLocalGatewayService": config.localGatewayService}
+            )
+    return config.model_copy(
+        update={
+            "ingressDomain": config.ingressDomain or "example.com",
+            "domainTemplate": config.domainTemplate or DEFAULT_TEMPLATE,
+            "urlScheme": config.urlScheme or "http",
+        }
+    )
+
+
+def _check_gateway_api(config: IngressConfig) -> None:
+    if not config.enableGatewayApi:
+        return
+    prefix = "invalid ingress config - kserveIngressGateway"
+    if not config.kserveIngressGateway:
+        raise ConfigFault(f"{prefix} is required")
+    parts = config.kserveIngressGateway.split("/")
+    if len(parts) != 2:
+        raise ConfigFault(f"{prefix} should be in the format <namespace>/<name>")
+    for part, what in zip(parts, ("namespace", "name"), strict=True):
+        fault = dns.label_fault(part)
+        if fault:
+            raise ConfigFault(f"{prefix} gateway {what} is invalid: {fault}")
+
+
+def _check_path_template(config: IngressConfig) -> None:
+    if not config.pathTemplate:
+        return
+    fault = path_template_fault(config.pathTemplate)
+    if fault:
+        raise ConfigFault(f"invalid ingress config - unable to parse pathTemplate: {fault}")
+    if not config.ingressDomain:
+        raise ConfigFault(
+            "invalid ingress config - ingressDomain is required if pathTemplate is given"
+        )
+
+
+def path_template_fault(template: str) -> str:
+    """Why a pathTemplate does not parse; "" if it does."""
+    try:
+        gotemplate.parse(template, frozenset())
+    except gotemplate.TemplateError as error:
+        return "" if "can't evaluate field" in str(error) else str(error)
+    return ""
+
+
+@lru_cache(maxsize=64)
+def parse_default_mode(text: str | None) -> str:
+    """The default deployment mode of key `deploy`; "" when the key is absent."""
+    if text is None:
+        return ""
+    mode = _load(DeployConfig, text, key="deploy").defaultDeploymentMode
+    if not mode:
+        raise ConfigFault("invalid deploy config - defaultDeploymentMode is required")
+    mode = OLD_MODES.get(mode, mode)
+    if mode not in MODES:
+        raise ConfigFault(
+            f"invalid deployment mode {mode!r}. Supported modes are Knative, Standard, ModelMesh"
+        )
+    return mode
+
+
+@lru_cache(maxsize=64)
+def parse_deploy(text: str | None) -> DeployConfig:
+    """The whole key `deploy`."""
+    return DeployConfig() if text is None else _load(DeployConfig, text, key="deploy")
+
+
+@lru_cache(maxsize=64)
+def parse_service(text: str | None) -> ServiceConfig:
+    """Key `service`; KServe logs a parse error and goes on, so an error is the default."""
+    try:
+        return ServiceConfig() if text is None else _load(ServiceConfig, text, key="service")
+    except ConfigFault:
+        return ServiceConfig()
+
+
+@lru_cache(maxsize=64)
+def parse_inference_service(text: str | None) -> InferenceServiceConfig:
+    """Key `inferenceService`."""
+    if text is None:
+        return InferenceServiceConfig()
+    return _load(InferenceServiceConfig, text, key="inferenceService")
+
+
+@lru_cache(maxsize=64)
+def disallowed(text: str | None, *, always: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Annotations and labels that routes must not carry, by key `inferenceService`.
+
+    Without the key both are empty (Q26), unless `always`.
+    """
+    config = parse_inference_service(text)
+    if text is None and not always:
+        return frozenset(), frozenset()
+    return (
+        frozenset((*BUILT_IN_ANNOTATIONS, *config.serviceAnnotationDisallowedList)),
+        frozenset((*BUILT_IN_LABELS, *config.serviceLabelDisallowedList)),
+    )
+
+
+def unknown_keys(model: type[BaseModel], text: str) -> tuple[tuple[str, str], ...]:
+    """Keys of a JSON value that the model lacks, each with the nearest known key or ""."""
+    known = {name.lower(): name for name in model.model_fields}
+    try:
+        values = _decode(text, key="")
+    except ConfigFault:
+        return ()
+    strange = [name for name in values if name.lower() not in known]
+    return tuple((name, _nearest(name, known)) for name in strange)
+
+
+def other_case_keys(model: type[BaseModel], text: str) -> tuple[tuple[str, str], ...]:
+    """Keys that are known only in another letter case, each with the known spelling."""
+    known = {name.lower(): name for name in model.model_fields}
+    try:
+        values = _decode(text, key="")
+    except ConfigFault:
+        return ()
+    return tuple(
+        (name, known[name.lower()])
+        for name in values
+        if name.lower() in known and known[name.lower()] != name
+    )
+
+
+def _nearest(name: str, known: Mapping[str, str]) -> str:
+    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+    return known[close[0]] if close else ""
+
+
+EXAMPLE_KEY = "_example"
+_EXAMPLE_SETTING = re.compile(r"^(?P<key>[A-Za-z][-\w.]*):", re.MULTILINE)
+
+
+def example_settings(text: str) -> tuple[str, ...]:
+    """Names of settings that stand uncommented inside an `_example` text."""
+    return tuple(match["key"] for match in _EXAMPLE_SETTING.finditer(text))

@@ -1,0 +1,169 @@
+"""InferenceService v1beta1 as the reconcile reads it: a typed view over the raw object.
+
+Only fields that a rule needs are named; the raw object stays beside them, so nothing is
+lost. A field of the wrong type is one `ViewFault` with its path. The full model for
+admission is in `admission.py`; a test holds both to one list of fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of
+
+GROUP = "serving.kserve.io"
+KIND = (GROUP, "InferenceService")
+
+MODE_ANNOTATION = "serving.kserve.io/deploymentMode"
+STOP_ANNOTATION = "serving.kserve.io/stop"
+TAG_ANNOTATION = "serving.kserve.io/enable-tag-routing"
+GATEWAYS_ANNOTATION = "serving.kserve.io/ingress-gateways"
+KNATIVE_VISIBILITY = "networking.knative.dev/visibility"
+KSERVE_VISIBILITY = "networking.kserve.io/visibility"
+CLUSTER_LOCAL = "cluster-local"
+
+FRAMEWORKS = (
+    "sklearn",
+    "tensorflow",
+    "xgboost",
+    "pytorch",
+    "triton",
+    "onnx",
+    "huggingface",
+    "pmml",
+    "lightgbm",
+    "paddle",
+)
+"""Framework keys in the order in which admission rewrites them."""
+
+
+class ViewFault(ValueError):
+    """The object has a field of a wrong type. `path` is like ``spec.predictor.timeout``."""
+
+    def __init__(self, ref: Ref, path: str, text: str) -> None:
+        super().__init__(f"{ref}: {path}: {text}")
+        self.ref = ref
+        self.path = path
+        self.text = text
+
+
+class Component(msgspec.Struct, frozen=True, gc=False):
+    """What routing reads of a predictor, transformer or explainer."""
+
+    name: str | None = None
+    timeout: int | None = None
+    minReplicas: int | None = None
+    maxReplicas: int | None = None
+    scaleTarget: int | None = None
+    scaleMetric: str | None = None
+    containerConcurrency: int | None = None
+    canaryTrafficPercent: int | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    model: dict[str, Any] | None = None
+    containers: list[dict[str, Any]] | None = None
+    workerSpec: dict[str, Any] | None = None
+    logger: dict[str, Any] | None = None
+    batcher: dict[str, Any] | None = None
+
+
+class Canary(msgspec.Struct, frozen=True, gc=False):
+    """One entry of spec.canary."""
+
+    trafficPercent: int = 0
+    predictor: Component = Component()
+
+
+class Spec(msgspec.Struct, frozen=True, gc=False):
+    """The components; a transformer or explainer that is there may be empty."""
+
+    predictor: Component = Component()
+    transformer: Component | None = None
+    explainer: Component | None = None
+    canary: list[Canary] | None = None
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False):
+    """Own metadata, unfiltered."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    deletionTimestamp: Any = None
+
+
+class _Document(msgspec.Struct, frozen=True, gc=False):
+    metadata: Metadata
+    spec: Spec = Spec()
+
+
+class InferenceService:
+    """The view: typed spec and metadata, raw status, raw object."""
+
+    __slots__ = ("annotations", "labels", "meta", "name", "namespace", "raw", "ref", "spec")
+
+    def __init__(self, raw: Raw) -> None:
+        self.raw = raw
+        self.ref = ref_of(raw)
+        try:
+            document = msgspec.convert(raw, _Document)
+        except msgspec.ValidationError as error:
+            text, _, path = str(error).partition(" - at `$.")
+            raise ViewFault(self.ref, path.rstrip("`") or "metadata", text) from None
+        self.meta = document.metadata
+        self.spec = document.spec
+        self.name = self.meta.name
+        self.namespace = self.meta.namespace
+        self.labels: Mapping[str, str] = self.meta.labels or {}
+        self.annotations: Mapping[str, str] = self.meta.annotations or {}
+
+    @property
+    def owner(self) -> Owner:
+        """The service as the owner of what is made from it."""
+        return owner_of(self.raw)
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """The stored status, empty if there is none."""
+        return self.raw.get("status") or {}
+
+    @property
+    def stopped(self) -> bool:
+        """The stop annotation, compared without regard to case (kserve-ingress.md 16)."""
+        return self.annotations.get(STOP_ANNOTATION, "").lower() == "true"
+
+    @property
+    def canaries(self) -> tuple[Canary, ...]:
+        """spec.canary in order."""
+        return tuple(self.spec.canary or ())
+
+    @property
+    def components(self) -> tuple[tuple[str, Component], ...]:
+        """The components in spec: predictor, transformer, explainer."""
+        present = [("predictor", self.spec.predictor)]
+        if self.spec.transformer is not None:
+            present.append(("transformer", self.spec.transformer))
+        if self.spec.explainer is not None:
+            present.append(("explainer", self.spec.explainer))
+        return tuple(present)
+
+    @property
+    def entry(self) -> str:
+        """The component that requests reach first."""
+        return "predictor" if self.spec.transformer is None else "transformer"
+
+    def object_name(self, component: str) -> str:
+        """Name of the component's Service, Deployment or Knative Service."""
+        if component == "predictor" and self.spec.predictor.name:
+            return f"{self.name}-{self.spec.predictor.name}-predictor"
+        return f"{self.name}-{component}"
+
+    def canary_name(self, canary: Canary) -> str:
+        """Name of a canary's Service and Deployment."""
+        return f"{self.name}-{canary.predictor.name}-predictor"

@@ -1,0 +1,1 @@
+"""Thin commands: each parses its flags, asks the plan and prints."""

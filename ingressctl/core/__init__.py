@@ -1,0 +1,1 @@
+"""The route model, its passes, the world they read and the ports around them."""

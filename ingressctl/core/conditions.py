@@ -1,0 +1,101 @@
+"""Status conditions with Knative's rules of severity and summary.
+
+spec/knative-routing.md 0.2, as KServe uses them: PredictorReady and IngressReady have
+error severity, all others are Info unless a difference says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["True", "False", "Unknown"]
+
+
+@dataclass(slots=True)
+class Conditions:
+    """A set by type. The one mutable value of the core: a draft inside one reconcile."""
+
+    dependents: tuple[str, ...]
+    by_type: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, dependents: tuple[str, ...], stored: Iterable[Mapping[str, Any]]) -> Conditions:
+        """The stored conditions as a draft."""
+        return cls(dependents, {item["type"]: dict(item) for item in stored if "type" in item})
+
+    def initialise(self) -> None:
+        """Ready and the dependents exist, Unknown when they were missing."""
+        for kind in ("Ready", *self.dependents):
+            self.by_type.setdefault(kind, {"type": kind, "status": "Unknown"})
+
+    def status(self, kind: str) -> str:
+        """True, False or Unknown; Unknown when absent."""
+        return str((self.by_type.get(kind) or {}).get("status") or "Unknown")
+
+    def is_true(self, kind: str) -> bool:
+        """Whether the condition is True."""
+        return self.status(kind) == "True"
+
+    def has(self, kind: str) -> bool:
+        """Whether the condition exists."""
+        return kind in self.by_type
+
+    def get(self, kind: str) -> Mapping[str, Any]:
+        """The condition, empty when absent."""
+        return self.by_type.get(kind) or {}
+
+    def set(self, kind: str, status: Status, reason: str = "", message: str = "") -> None:
+        """Set one condition and the summary that follows from it."""
+        new: dict[str, Any] = {"type": kind, "status": status}
+        if reason:
+            new["reason"] = reason
+        if message:
+            new["message"] = message
+        if kind not in self.dependents:
+            new["severity"] = "Info"
+        old = self.by_type.get(kind)
+        if old is not None and {**old, "lastTransitionTime": None} == {
+            **new,
+            "lastTransitionTime": None,
+        }:
+            return
+        if old is not None and "lastTransitionTime" in old and old.get("status") == status:
+            new["lastTransitionTime"] = old["lastTransitionTime"]
+        self.by_type[kind] = new
+        self.summarise()
+
+    def drop(self, kind: str) -> None:
+        """Remove a condition and summarise anew."""
+        if self.by_type.pop(kind, None) is not None:
+            self.summarise()
+
+    def summarise(self) -> None:
+        """Ready from the dependents: False beats Unknown beats True."""
+        present = [
+            condition
+            for kind, condition in self.by_type.items()
+            if kind != "Ready" and not condition.get("severity")
+        ]
+        missing = [kind for kind in self.dependents if kind not in self.by_type]
+        bad = _first(present, "False") or _first(present, "Unknown")
+        if bad is None and missing:
+            bad = {"status": "Unknown"}
+        ready: dict[str, Any] = {"type": "Ready", "status": "True"}
+        if bad is not None:
+            ready["status"] = bad["status"]
+            ready.update({key: bad[key] for key in ("reason", "message") if bad.get(key)})
+        old = self.by_type.get("Ready")
+        if old and old.get("status") == ready["status"] and "lastTransitionTime" in old:
+            ready["lastTransitionTime"] = old["lastTransitionTime"]
+        self.by_type["Ready"] = ready
+
+    def dump(self) -> list[dict[str, Any]]:
+        """Sorted by type, as Knative stores them."""
+        return [self.by_type[kind] for kind in sorted(self.by_type)]
+
+
+def _first(conditions: Iterable[dict[str, Any]], status: str) -> dict[str, Any] | None:
+    found = [item for item in conditions if item.get("status") == status]
+    return max(found, key=lambda item: str(item.get("lastTransitionTime") or ""), default=None)

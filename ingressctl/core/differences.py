@@ -1,0 +1,410 @@
+"""Where ingressctl deliberately does not follow the reference systems.
+
+One table. A row is one switch; every id of a row is an alias of it. The ids are the
+quirks of the specifications (Q, R, W, S, IG-) and the field reports (F). Sources ask
+`reads.differs("Q4")`; validation gets the `Compat`; nothing else may ask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One switch: its ids, what the reference does, what is done instead and why."""
+
+    ids: tuple[str, ...]
+    reference: str
+    better: str
+    why: str
+
+    @property
+    def id(self) -> str:
+        """The id that outputs carry."""
+        return self.ids[0]
+
+
+class UnknownDifference(ValueError):
+    """A `--compat` text names an id that the table does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compat:
+    """The set of differences that are on, by the first id of their row."""
+
+    on: frozenset[str]
+    text: str
+
+    def differs(self, identity: str) -> bool:
+        """Whether the switch with that id or alias is on. Unknown ids are a bug."""
+        return _row(identity).id in self.on
+
+    @staticmethod
+    def parse(text: str) -> Compat:
+        """``kserve``, ``better``, or either with ids: ``kserve,+F29``, ``better,-Q4``.
+
+        Raises UnknownDifference with the sentence to show.
+        """
+        base, *changes = [part.strip() for part in text.split(",")]
+        if base not in ("kserve", "better"):
+            raise UnknownDifference(f"compat must start with kserve or better, not {base!r}")
+        on = set() if base == "kserve" else {row.id for row in TABLE}
+        for change in changes:
+            sign, identity = change[:1], change[1:]
+            if sign not in ("+", "-") or identity not in _INDEX:
+                raise UnknownDifference(
+                    f"{change!r} is not a known difference: write +ID or -ID with an id "
+                    "of `ingressctl version --differences`"
+                )
+            (on.add if sign == "+" else on.discard)(_row(identity).id)
+        return Compat(frozenset(on), text)
+
+
+TABLE: tuple[Difference, ...] = (
+    Difference(
+        ("Q1", "F36", "F37"),
+        "The service host is cut out of the component's URL by text replacement.",
+        "Exactly the component's object name at the start of the host is replaced.",
+        "Names and namespaces that contain -predictor or -default get the right host.",
+    ),
+    Difference(
+        ("Q2", "F38", "F39"),
+        "Only the full in-cluster name matches, and only in lower case.",
+        "name.ns, name.ns.svc and the full name match, in any letter case.",
+        "In-cluster clients use all three, and host names have no case.",
+    ),
+    Difference(
+        ("Q3", "F1"),
+        "IngressReady turns True although no route was made.",
+        "IngressReady is True only while the wanted route exists.",
+        "Nobody should be sent to a URL that nothing serves.",
+    ),
+    Difference(
+        ("Q4", "F47"),
+        "Removed hostnames, timeouts, labels and annotations stay on HTTPRoutes.",
+        "Routes are compared exactly after normalising API defaults.",
+        "A retired host must stop being served.",
+    ),
+    Difference(
+        ("Q5", "F49"),
+        "Ingress annotations are frozen at creation and never filtered.",
+        "They follow, and the disallowed ones are left out.",
+        "Annotations drive ingress controllers.",
+    ),
+    Difference(
+        ("Q7", "F42", "F48"),
+        "Routes that are no longer wanted stay.",
+        "Owned routes that are not wanted are deleted.",
+        "A service declared private must not stay reachable.",
+    ),
+    Difference(
+        ("Q9", "F35", "F44", "F45"),
+        "Ingress sends the transformer host to the predictor and loses the explainer.",
+        "Host X leads to component X, and :explain of the service host to the explainer.",
+        "The documented URLs answer.",
+    ),
+    Difference(
+        ("Q10", "F12"),
+        "Path routing over HTTPRoute never matches below its prefix, and its catch-all "
+        "takes the whole shared domain.",
+        "PathPrefix with a prefix rewrite, on the shared host alone.",
+        "Path routing works and leaves the rest of the domain alone.",
+    ),
+    Difference(
+        ("Q11", "F46"),
+        "Canary weights are put on explainer and transformer rules too.",
+        "Only rules that lead to the predictor are split.",
+        "Raw input must not skip the transformer.",
+    ),
+    Difference(
+        ("Q13", "F41"),
+        "An internal service has path rules and a public path URL.",
+        "No path rules, internal URL.",
+        "Private never becomes public.",
+    ),
+    Difference(
+        ("Q14", "F40"),
+        "The known domain is any textual suffix, visited in random order.",
+        "The longest known domain at a label boundary.",
+        "Additional hosts do not flap.",
+    ),
+    Difference(
+        ("Q15", "F4"),
+        "Two services may claim one host.",
+        "The holder keeps it, else the older; the other says so.",
+        "Which model answers must not depend on the gateway.",
+    ),
+    Difference(
+        ("Q16", "F3"),
+        "A component host over 63 characters fails the pass, even if nothing publishes it.",
+        "Only hosts that are published must be valid, and the condition tells which is not.",
+        "Private services need no public name.",
+    ),
+    Difference(
+        ("Q17", "F51"),
+        "A missing label or annotation in the template ends as an invalid <no value> host.",
+        "The message names the missing key.",
+        "The user can mend it.",
+    ),
+    Difference(
+        ("Q18",),
+        "A trailing dot of a rendered host lands in Ingress hosts and url.",
+        "It is stripped.",
+        "Gateways do not match it.",
+    ),
+    Difference(
+        ("Q20",),
+        "Ready ignores transformer, explainer and canary routes.",
+        "Ready needs every component in spec.",
+        "Ready should mean that requests are answered.",
+    ),
+    Difference(
+        ("Q21", "F53"),
+        "Any parent's condition of any generation decides.",
+        "Only our parentRef at the present generation decides.",
+        "A foreign gateway must not speak for ours.",
+    ),
+    Difference(
+        ("Q23",),
+        "The scheme of the component's URL is overwritten with urlScheme.",
+        "It is left alone.",
+        "It says how the component is served.",
+    ),
+    Difference(
+        ("Q24", "F43"),
+        "Private Standard-mode services publish an external URL.",
+        "They publish the in-cluster one.",
+        "Nothing serves the external one.",
+    ),
+    Difference(
+        ("Q25",),
+        "After a promotion the published component URL is not the routed host.",
+        "One function renders both.",
+        "The URL answers.",
+    ),
+    Difference(
+        ("Q26",),
+        "Without the key inferenceService no annotation is disallowed.",
+        "The built-in lists always hold.",
+        "kubectl's bookkeeping never reaches routes.",
+    ),
+    Difference(
+        ("Q27",),
+        "Without the key deploy routing fails.",
+        "Knative mode, with a finding.",
+        "The rest of the reconcile already treats it so.",
+    ),
+    Difference(
+        ("Q28",),
+        "ingressGateway is required in every mode.",
+        "Only where a VirtualService needs it.",
+        "Gateway API users have none.",
+    ),
+    Difference(
+        ("Q29",),
+        "Conditions and status of a removed transformer or explainer stay.",
+        "They go with it.",
+        "Status describes what is in spec.",
+    ),
+    Difference(
+        ("Q30", "F58"),
+        "Stop crashes on a VirtualService without owner.",
+        "It is left alone.",
+        "Foreign objects are not ours to delete.",
+    ),
+    Difference(
+        ("Q35",),
+        "A dark canary with autoscaler none gets no pod.",
+        "At least one replica.",
+        "It could never become ready.",
+    ),
+    Difference(
+        ("Q38",),
+        "A canary's ports are taken from the stable Service.",
+        "They are read from its own.",
+        "Its backends answer.",
+    ),
+    Difference(
+        ("Q39", "Q12", "F6"),
+        "canaryTrafficPercent is not validated and is ignored in Standard mode.",
+        "0..100 at admission; refused in Standard mode, which has spec.canary.",
+        "A field that cannot work must not be silent.",
+    ),
+    Difference(
+        ("Q43", "F50"),
+        "A path template that cannot work is only logged.",
+        "It is an error, and one that two namespaces share is refused.",
+        "Two services must not fight for one path.",
+    ),
+    Difference(
+        ("Q44",),
+        "A changed default mode locks old services.",
+        "Defaulting follows the mode in status.",
+        "Updates stay possible.",
+    ),
+    Difference(
+        ("Q45",),
+        "Standard mode reads the mode annotation again and may fail the pass.",
+        "The resolved mode is used everywhere.",
+        "One answer to one question.",
+    ),
+    Difference(
+        ("Q46", "F23"),
+        "Each visibility label works in its own mode only.",
+        "Both labels work in both modes.",
+        "A misplaced label must not publish a service.",
+    ),
+    Difference(
+        ("Q48",),
+        "The private domain is the literal svc.cluster.local.",
+        "It is svc. plus the cluster domain.",
+        "Clusters may be called otherwise.",
+    ),
+    Difference(
+        ("Q51",),
+        "A predictor without implementation is refused with a Go panic.",
+        "With the validator's text.",
+        "The user can mend it.",
+    ),
+    Difference(
+        ("F25",),
+        "Routes name port 80 whatever ports the Service has.",
+        "They name a port that the Service has.",
+        "Backends without such a port never answer.",
+    ),
+    Difference(
+        ("F26", "Q19"),
+        "gRPC needs the KServe v2 path as well as the content type; explain needs the v1 path.",
+        "Content type application/grpc decides; explain patterns take any model name.",
+        "Health checks, reflection and other services reach the gRPC port.",
+    ),
+    Difference(
+        ("F28", "Q40"),
+        "A tag that makes the host too long is put on the Knative Service all the same.",
+        "The untagged route is kept and the tag reported.",
+        "Knative could no longer reconcile the route at all.",
+    ),
+    Difference(
+        ("F29",),
+        "Istio retries predictions by itself.",
+        "Retries are off unless asked for.",
+        "One request must not compute three times.",
+    ),
+    Difference(
+        ("R1",),
+        "A framework key overwrites the model beside it.",
+        "Two implementations are refused.",
+        "Nothing the user wrote is lost.",
+    ),
+    Difference(
+        ("R2",),
+        "Format onnx without protocol finds no shipped runtime.",
+        "Key and format share one rule.",
+        "The two spellings mean one thing.",
+    ),
+    Difference(
+        ("R3",),
+        "The model format annotation stays when the format changes.",
+        "It follows unless the user set another value.",
+        "It describes the model.",
+    ),
+    Difference(
+        ("R4",),
+        "A framework key in a canary has no effect.",
+        "It is rewritten to model as for the predictor.",
+        "The canary is what was asked for.",
+    ),
+    Difference(
+        ("R5",),
+        "The priority of another entry of the format counts.",
+        "That of the entry that matches.",
+        "Priority means the entry it is written at.",
+    ),
+    Difference(
+        ("R6",),
+        "Pod of the cluster's runtime with the annotations of the namespace's.",
+        "All from one object.",
+        "They describe each other.",
+    ),
+    Difference(
+        ("R7", "W12"),
+        "A second port without a name blocks everything.",
+        "A name is made up: port-9000.",
+        "The API server demands one.",
+    ),
+    Difference(
+        ("R8",),
+        "kserve-container not first stands there twice.",
+        "The order is kept.",
+        "The Deployment was refused.",
+    ),
+    Difference(
+        ("R9",),
+        "Several custom containers without kserve-container panic in every pass.",
+        "Refused at admission.",
+        "The user sees it.",
+    ),
+    Difference(
+        ("R10",),
+        "A canary of another format fails the whole pass.",
+        "A runtime is chosen for the canary; its error leaves the stable alone.",
+        "A canary must not take the service down.",
+    ),
+    Difference(
+        ("R11",),
+        "Defaults of the server type are applied twice to a canary.",
+        "Once.",
+        "Servers refuse doubled arguments.",
+    ),
+    Difference(
+        ("R12",),
+        "workerSpec with a runtime without one panics in every pass.",
+        "Refused at admission.",
+        "The user sees it.",
+    ),
+    Difference(
+        ("R13",),
+        "A runtime made later silently takes over.",
+        "The runtime in status stays while it fits.",
+        "Models do not change servers by themselves.",
+    ),
+    Difference(
+        ("R14",),
+        "Clashing priorities within the first runtime are accepted.",
+        "Always refused.",
+        "The check must not depend on other objects.",
+    ),
+    Difference(
+        ("R15",),
+        "The error prints a memory address.",
+        "Name and version.",
+        "One fault has one text.",
+    ),
+    Difference(
+        ("R16",),
+        "No condition tells that no runtime fits.",
+        "PredictorReady is False with the reason; routes stay.",
+        "Silence is not an answer.",
+    ),
+)
+
+_INDEX = {identity: row for row in TABLE for identity in row.ids}
+
+
+@cache
+def _row(identity: str) -> Difference:
+    try:
+        return _INDEX[identity]
+    except KeyError:
+        raise UnknownDifference(f"no difference {identity!r} in the table") from None
+
+
+def known(identity: str) -> bool:
+    """Whether the table has that id or alias."""
+    return identity in _INDEX
+
+
+KSERVE = Compat.parse("kserve")
+BETTER = Compat.parse("better")

@@ -1,0 +1,184 @@
+"""The one table of finding codes. Numbers are never reused.
+
+1xxx input, 2xxx names and domains, 3xxx traffic and tags, 4xxx what a provider cannot
+express, 5xxx what the cluster lacks, 6xxx graphs, 7xxx rollout. Reasons of status
+conditions stand beside the code that explains them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from string import Formatter
+
+from ingressctl.core.outcome import Finding, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A row: `template` and `help` are filled with the arguments of the finding.
+
+    `reports` are the field reports that the finding answers.
+    """
+
+    code: str
+    level: Level
+    title: str
+    template: str
+    help: str = ""
+    reports: tuple[str, ...] = ()
+
+
+def _rows(*rows: Code) -> dict[str, Code]:
+    table = {row.code: row for row in rows}
+    assert len(table) == len(rows), "a code stands twice in the table"
+    return table
+
+
+TABLE: dict[str, Code] = _rows(
+    Code("IC1001", "error", "broken rule", "{text}", "{remedy}"),
+    Code(
+        "IC1101",
+        "info",
+        "configuration defaults",
+        "no ConfigMap {name} in namespace {namespace}: the values KServe ships are used",
+        "add the ConfigMap to the input, or name its namespace with --config-namespace",
+    ),
+    Code(
+        "IC1102",
+        "error",
+        "configuration refused",
+        "{text}",
+        "mend the key {key} of ConfigMap {namespace}/{name}",
+    ),
+    Code(
+        "IC1103",
+        "warning",
+        "unknown configuration key",
+        "key {unknown!r} in {key} is not known{guess}",
+        "correct or remove it; unknown keys have no effect",
+        ("F112",),
+    ),
+    Code(
+        "IC1104",
+        "warning",
+        "setting inside the example",
+        "{setting} is set only inside _example, where it has no effect",
+        "move it out of _example",
+        ("F112",),
+    ),
+    Code(
+        "IC1105",
+        "warning",
+        "configuration key in another letter case",
+        "key {written!r} in {key} is read as {known!r}",
+        "write {known}",
+        ("F112",),
+    ),
+    Code(
+        "IC1201",
+        "warning",
+        "unknown deployment mode",
+        "annotation {annotation} is {value!r}, which is no deployment mode: it is ignored",
+        "write Standard or Knative",
+    ),
+    Code(
+        "IC1202",
+        "warning",
+        "no default deployment mode",
+        "the ConfigMap has no key deploy: Knative mode is assumed",
+        "set deploy.defaultDeploymentMode",
+    ),
+    Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
+    Code(
+        "IC2001",
+        "error",
+        "host cannot be",
+        "{text}",
+        "shorten the name or namespace, or change domainTemplate",
+        ("F3", "F51", "F91"),
+    ),
+    Code(
+        "IC2002",
+        "error",
+        "path template cannot be",
+        "{text}",
+        "mend pathTemplate: it must render a path, with the namespace in it",
+        ("F50",),
+    ),
+    Code(
+        "IC2101",
+        "error",
+        "host belongs to somebody else",
+        "host {host} is held by {holder}, which is {why}",
+        "rename the service or change its domain",
+        ("F4", "F117"),
+    ),
+    Code(
+        "IC3001",
+        "error",
+        "runtime not usable",
+        "{text}",
+        "name a runtime that supports the model, or install one",
+    ),
+    Code(
+        "IC5101",
+        "error",
+        "foreign object in the way",
+        "{kind} {namespace}/{name} is not owned by {owner}: it is left alone and the "
+        "route is not made",
+        "rename one of the two, or delete the object",
+        ("F110", "F58"),
+    ),
+    Code(
+        "IC3201",
+        "error",
+        "tag host too long",
+        "tag {tag} would make the host label {label!r} of {length} characters: "
+        "must be no more than 63 characters; the untagged route is kept",
+        "shorten the name, or take enable-tag-routing off",
+        ("F28",),
+    ),
+    Code(
+        "IC4001",
+        "warning",
+        "lost in translation",
+        "provider {provider} cannot express {what}",
+        "{remedy}",
+    ),
+)
+
+
+class _Lenient(Formatter):
+    """Fills what is there; an argument that is absent is a defect shown as its name."""
+
+    def get_value(self, key: int | str, args: object, kwargs: object) -> object:
+        assert isinstance(kwargs, dict)
+        return kwargs.get(key, f"<{key}>")
+
+
+_FORMATTER = _Lenient()
+
+
+def row(finding: Finding) -> Code:
+    """The row of a finding's code."""
+    return TABLE[finding.code]
+
+
+def message(finding: Finding) -> str:
+    """What happened, in one sentence."""
+    return _FORMATTER.vformat(row(finding).template, (), dict(finding.args))
+
+
+def remedy(finding: Finding) -> str:
+    """What to do next, or ""."""
+    return _FORMATTER.vformat(row(finding).help, (), dict(finding.args))
+
+
+def level(finding: Finding) -> Level:
+    """info, warning or error."""
+    return row(finding).level
+
+
+def with_difference(finding: Finding, identity: str) -> Finding:
+    """The finding, marked as caused by a difference."""
+    return replace(finding, difference=identity)

@@ -1,0 +1,237 @@
+"""The route model: what every source makes and every provider lowers.
+
+Frozen values, independent of who asked and of who emits. A `Route` is one owner's wish
+under one name; rules hang under the hosts they are for, in order: the first rule that
+matches wins, as in VirtualService and Envoy. Providers with another precedence (Gateway
+API) emit so that the same rule wins, or report the loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+from ingressctl.api.refs import Owner, Ref
+
+F = TypeVar("F")
+
+HostKind = Literal["exact", "wildcard", "short"]
+Reach = Literal["public", "local"]
+Origin = Literal["template", "url", "internal", "tag", "alias", "additional", "shared"]
+Role = Literal["stable", "canary", "tag", "transformer", "explainer", "revision", "gateway"]
+PathKind = Literal["exact", "prefix", "regex"]
+EntryKind = Literal["gateway", "mesh", "class"]
+
+Pairs = tuple[tuple[str, str], ...]
+"""Header names and values in order; a name occurs once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A name that clients use. `reach` local hosts never meet a public entry.
+
+    `kind` short is an in-cluster abbreviation (``name.ns``) of another host of the route.
+    """
+
+    name: str
+    kind: HostKind = "exact"
+    reach: Reach = "public"
+    origin: Origin = "template"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where requests come in: a Gateway ``namespace/name``, the mesh, or an ingress class.
+
+    `port` and `listener` narrow a Gateway; 0 and "" mean all of it.
+    """
+
+    kind: EntryKind
+    name: str = ""
+    listener: str = ""
+    port: int = 0
+    reach: Reach = "public"
+
+
+MESH = Entry("mesh", "mesh", reach="local")
+
+
+@dataclass(frozen=True, slots=True)
+class PathMatch:
+    """`prefix` is by path element: /a matches /a and /a/b, not /ab. `regex` is anchored."""
+
+    kind: PathKind
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderMatch:
+    """One header; `regex` is anchored, `present` ignores the value."""
+
+    name: str
+    kind: Literal["exact", "regex", "present", "prefix"]
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """All parts must hold. Without parts it matches every request."""
+
+    path: PathMatch | None = None
+    headers: tuple[HeaderMatch, ...] = ()
+    method: str = ""
+
+
+ANY = (Match(),)
+
+
+@dataclass(frozen=True, slots=True)
+class SetHeaders:
+    """Request headers to set, replacing what the client sent."""
+
+    headers: Pairs
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteHost:
+    """The Host that the backend sees."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePath:
+    r"""`prefix`: the matched prefix becomes `value`; `full`: the whole path does;
+    `regex`: `pattern` is replaced by `value` with \\1 for groups."""
+
+    kind: Literal["prefix", "full", "regex"]
+    value: str
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Answer with a redirect instead of a backend."""
+
+    scheme: str = ""
+    host: str = ""
+    port: int = 0
+    status: int = 301
+
+
+Filter = SetHeaders | RewriteHost | RewritePath | Redirect
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A Kubernetes Service as target."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A DNS name as target, such as the Service of the Knative local gateway.
+
+    `entry` names the Gateway that listens there, so that the next hop is known.
+    """
+
+    host: str
+    entry: str = ""
+
+
+Target = Service | External
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One backend of a rule. `weight` is a percentage; None where a rule has one backend
+    and says nothing of weights. `headers` are set on requests that take this split."""
+
+    target: Target
+    port: int
+    weight: int | None = None
+    headers: Pairs = ()
+    role: Role = "stable"
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """`attempts` 0 switches a provider's own retries off."""
+
+    attempts: int = 0
+    on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`matches` are alternatives. `name` is stable and unique within a group.
+
+    `timeout` is a Go duration of the whole request; "" leaves it to the provider,
+    "0s" means no limit. `reason` is a sentence for explain and annotations.
+    """
+
+    name: str
+    splits: tuple[Split, ...]
+    matches: tuple[Match, ...] = ANY
+    filters: tuple[Filter, ...] = ()
+    timeout: str = ""
+    retries: Retries | None = None
+    reason: str = ""
+
+    def filter(self, kind: type[F]) -> F | None:
+        """The filter of that type, or None."""
+        return next((item for item in self.filters if isinstance(item, kind)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The same rules under the same hosts at the same entries.
+
+    `suffix` distinguishes the objects of providers that need one object a group.
+    """
+
+    hosts: tuple[Host, ...]
+    entries: tuple[Entry, ...]
+    rules: tuple[Rule, ...]
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Certificate for hosts, in a Secret of the route's namespace."""
+
+    hosts: tuple[str, ...]
+    secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Everything that one owner wants routed under one name.
+
+    `ref` is the source's name for it (group and kind of the owner); providers derive
+    their objects' names from `ref.name`. `part` tells which role the route plays.
+    """
+
+    ref: Ref
+    owner: Owner
+    groups: tuple[Group, ...]
+    labels: Pairs = ()
+    annotations: Pairs = ()
+    tls: tuple[Tls, ...] = ()
+    regex_paths: bool = True
+    """False where the gateway refuses regular expressions in paths (F11)."""
+    alias: str = ""
+    """Host name that an in-cluster alias (ExternalName Service of the route's name) points
+    to; "" makes none."""
+
+    def hosts(self) -> Iterator[Host]:
+        """Every host of every group, in order."""
+        return (host for group in self.groups for host in group.hosts)
+
+    def with_groups(self, groups: tuple[Group, ...]) -> Route:
+        """The same route with other groups; passes use it."""
+        return replace(self, groups=groups)

@@ -1,0 +1,201 @@
+"""An immutable picture of the objects that exist, and the recorder around it.
+
+Reconcile functions see objects through `Reads` only, so that what they looked at
+(also in vain) is known. The controller re-queues by it; nobody keeps a list of
+"if this changes, look at those".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
+from ingressctl.core.settings import Settings
+
+if TYPE_CHECKING:
+    from ingressctl.core.ports import Provider
+
+
+class Claim(NamedTuple):
+    """Somebody asks for a host. The order of claims is the order of precedence."""
+
+    holder: Ref
+    host: str
+    holds: bool
+    created: str
+
+
+Claimant = Callable[["World", Settings], Iterable[Claim]]
+"""Lists the claims of one source over a whole world; registered by the source."""
+
+Kind = tuple[str, str]
+"""(group, kind)"""
+
+
+class World:
+    """Objects by identity, with an index by kind and namespace. Never changes."""
+
+    __slots__ = ("_by_kind", "_claims", "_objects")
+
+    def __init__(self, objects: Mapping[Ref, Raw]) -> None:
+        self._objects = objects
+        self._by_kind: dict[Kind, dict[str, list[Ref]]] | None = None
+        self._claims: dict[tuple[Any, ...], Mapping[str, tuple[Claim, ...]]] = {}
+
+    @classmethod
+    def of(cls, objects: Iterable[Raw]) -> World:
+        """A world of these objects; of two with one identity the later holds."""
+        return cls({ref_of(obj): obj for obj in objects})
+
+    def __iter__(self) -> Iterator[Raw]:
+        return iter(self._objects.values())
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, ref: Ref) -> Raw | None:
+        """The object, or None."""
+        return self._objects.get(ref)
+
+    def list(
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> tuple[Raw, ...]:
+        """All objects of a kind by namespace and name; None means every namespace."""
+        if self._by_kind is None:
+            self._by_kind = _index(self._objects)
+        spaces = self._by_kind.get(kind, {})
+        chosen = sorted(spaces) if namespace is None else [namespace]
+        found = (self._objects[ref] for space in chosen for ref in spaces.get(space, ()))
+        if not labels:
+            return tuple(found)
+        return tuple(obj for obj in found if labels.items() <= labels_of(obj).items())
+
+    def overlay(self, objects: Iterable[Raw], *, without: Iterable[Ref] = ()) -> World:
+        """A new world with `objects` put over this one and `without` taken out."""
+        merged = dict(self._objects)
+        for ref in without:
+            merged.pop(ref, None)
+        merged.update((ref_of(obj), obj) for obj in objects)
+        return World(merged)
+
+    def claims(
+        self, host: str, *, settings: Settings, claimants: tuple[Claimant, ...]
+    ) -> tuple[Claim, ...]:
+        """Who asks for `host`, the rightful one first.
+
+        The one that holds it now wins, else the older object, else namespace and name
+        (design.md section 4).
+        """
+        key = (settings, claimants)
+        if key not in self._claims:
+            self._claims[key] = _claim_index(self, settings, claimants)
+        return self._claims[key].get(host, ())
+
+
+def _index(objects: Mapping[Ref, Raw]) -> dict[Kind, dict[str, list[Ref]]]:
+    by_kind: dict[Kind, dict[str, list[Ref]]] = {}
+    for ref in objects:
+        by_kind.setdefault((ref.group, ref.kind), {}).setdefault(ref.namespace, []).append(ref)
+    for spaces in by_kind.values():
+        for refs in spaces.values():
+            refs.sort()
+    return by_kind
+
+
+def _claim_index(
+    world: World, settings: Settings, claimants: tuple[Claimant, ...]
+) -> Mapping[str, tuple[Claim, ...]]:
+    found: dict[str, list[Claim]] = {}
+    for claimant in claimants:
+        for claim in claimant(world, settings):
+            found.setdefault(claim.host, []).append(claim)
+    return {host: tuple(sorted(claims, key=precedence)) for host, claims in found.items()}
+
+
+def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
+    """Sort key: holder first, then the older one, then namespace and name."""
+    return (
+        not claim.holds,
+        not claim.created,
+        claim.created,
+        claim.holder.namespace,
+        claim.holder.name,
+    )
+
+
+class Lookup(NamedTuple):
+    """One thing a reconcile looked at. `what` is get, list, config or claims."""
+
+    what: str
+    key: tuple[Any, ...]
+    found: bool
+
+
+class Reads:
+    """A world that remembers what was asked of it during one reconcile."""
+
+    __slots__ = ("claimants", "lookups", "providers", "settings", "world")
+
+    def __init__(
+        self,
+        world: World,
+        settings: Settings,
+        *,
+        providers: Mapping[str, Provider],
+        claimants: tuple[Claimant, ...] = (),
+    ) -> None:
+        self.world = world
+        self.settings = settings
+        self.providers = providers
+        self.claimants = claimants
+        self.lookups: dict[Lookup, None] = {}
+
+    def get(self, ref: Ref) -> Raw | None:
+        """The object, or None; both are recorded."""
+        obj = self.world.get(ref)
+        self.lookups[Lookup("get", ref, obj is not None)] = None
+        return obj
+
+    def list(
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> tuple[Raw, ...]:
+        """As World.list, recorded."""
+        found = self.world.list(kind, namespace, labels)
+        wanted = tuple(sorted((labels or {}).items()))
+        self.lookups[Lookup("list", (*kind, namespace, wanted), bool(found))] = None
+        return found
+
+    def config(self, namespace: str, name: str, key: str) -> str | None:
+        """One key of a ConfigMap's data, or None when map or key is absent."""
+        obj = self.world.get(Ref("", "ConfigMap", namespace, name))
+        value = ((obj or {}).get("data") or {}).get(key)
+        self.lookups[Lookup("config", (namespace, name, key), value is not None)] = None
+        return value if value is None or isinstance(value, str) else str(value)
+
+    def claims(self, host: str) -> tuple[Claim, ...]:
+        """Who asks for `host`, the rightful one first; recorded."""
+        found = self.world.claims(host, settings=self.settings, claimants=self.claimants)
+        self.lookups[Lookup("claims", (host,), bool(found))] = None
+        return found
+
+    def differs(self, identity: str) -> bool:
+        """Whether the deliberate difference of that id is on (core.differences)."""
+        return self.settings.compat.differs(identity)
+
+    def over(self, objects: Iterable[Raw]) -> Reads:
+        """The same recorder over a world in which `objects` exist as well."""
+        wider = Reads(
+            self.world.overlay(objects),
+            self.settings,
+            providers=self.providers,
+            claimants=self.claimants,
+        )
+        wider.lookups = self.lookups
+        return wider

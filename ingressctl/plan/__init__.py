@@ -1,0 +1,1 @@
+"""Questions answered without touching anything: cascade, diff, explain, findings."""

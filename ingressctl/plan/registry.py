@@ -1,0 +1,27 @@
+"""Providers by name, found through the entry-point group ``ingressctl.providers``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from types import MappingProxyType
+
+from ingressctl.core.ports import Provider
+from ingressctl.core.world import Kind
+
+GROUP = "ingressctl.providers"
+
+
+@cache
+def providers() -> Mapping[str, Provider]:
+    """Every installed provider."""
+    found = {point.name: point.load() for point in metadata.entry_points(group=GROUP)}
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+@cache
+def routing_kinds() -> tuple[Kind, ...]:
+    """All kinds that some provider writes: what pruning looks through."""
+    kinds = (kind for provider in providers().values() for kind in provider.kinds)
+    return tuple(dict.fromkeys(kinds))

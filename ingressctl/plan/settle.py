@@ -1,0 +1,124 @@
+"""What becomes of stored objects when an owner's wanted objects are laid over them.
+
+Purely: the wanted objects, the world, and what must stay give what to create, change and
+delete. Objects of somebody else are never touched, under every `compat`. Comparing and
+replacing follow spec/kserve-ingress.md 18 while differences Q4 and Q5 are off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ingressctl.api.refs import Owner, Raw, Ref, ref_of
+from ingressctl.core.outcome import Finding, Keep
+from ingressctl.core.world import Kind, Reads
+from ingressctl.plan import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Changes of one owner's objects. `changed` has the whole new object."""
+
+    created: tuple[Raw, ...] = ()
+    changed: tuple[Raw, ...] = ()
+    deleted: tuple[Ref, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is to be written."""
+        return not (self.created or self.changed or self.deleted)
+
+
+def settle(
+    owner: Owner,
+    wanted: Iterable[Raw],
+    *,
+    kinds: tuple[Kind, ...],
+    keep: Keep,
+    reads: Reads,
+) -> Settlement:
+    """The changes that turn the stored objects of `owner` into the wanted ones.
+
+    `kinds` are all kinds that any provider of the owner may have written; owned objects of
+    them that are not wanted are deleted, unless `keep` holds them.
+    """
+    wanted_by_ref = {ref_of(obj): obj for obj in wanted}
+    created: list[Raw] = []
+    changed: list[Raw] = []
+    findings: list[Finding] = []
+    for ref, obj in wanted_by_ref.items():
+        stored = reads.get(ref)
+        if stored is None:
+            created.append(obj)
+        elif not owner.controls(stored):
+            findings.append(foreign(ref, owner))
+        else:
+            new = replacement(stored, obj, reads)
+            if new is not None:
+                changed.append(new)
+    deleted = _stale(owner, wanted_by_ref, kinds, keep, reads)
+    return Settlement(tuple(created), tuple(changed), deleted, tuple(findings))
+
+
+def foreign(ref: Ref, owner: Owner) -> Finding:
+    """Somebody else's object stands where ours should."""
+    return Finding.of(
+        "IC5101",
+        ref,
+        owner.ref,
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        owner=str(owner.ref),
+    )
+
+
+def _stale(
+    owner: Owner,
+    wanted: Mapping[Ref, Raw],
+    kinds: tuple[Kind, ...],
+    keep: Keep,
+    reads: Reads,
+) -> tuple[Ref, ...]:
+    stored = (obj for kind in kinds for obj in reads.list(kind, owner.ref.namespace))
+    owned = (ref_of(obj) for obj in stored if owner.controls(obj))
+    return tuple(sorted(ref for ref in owned if ref not in wanted and not keep.holds(ref)))
+
+
+def replacement(stored: Raw, wanted: Raw, reads: Reads) -> Raw | None:
+    """The object to write over `stored`, or None when nothing differs."""
+    kind = str(wanted.get("kind"))
+    if kind == "Service":
+        return _merged_service(stored, wanted)
+    if kind == "HTTPRoute" and not reads.differs("Q4"):
+        if normalise.derives(wanted, stored):
+            return None
+    elif kind == "Ingress" and not reads.differs("Q5"):
+        if wanted.get("spec") == stored.get("spec"):
+            return None
+    elif normalise.same(wanted, stored):
+        return None
+    return _replaced(stored, wanted)
+
+
+def _replaced(stored: Raw, wanted: Raw) -> Raw:
+    """The wanted object with what the API server owns of the stored one."""
+    meta = dict(stored.get("metadata") or {})
+    for key in ("labels", "annotations", "ownerReferences"):
+        meta.pop(key, None)
+    meta.update(wanted.get("metadata") or {})
+    return {**stored, **wanted, "metadata": meta}
+
+
+def _merged_service(stored: Raw, wanted: Raw) -> Raw | None:
+    """An owned Service keeps foreign labels and annotations; its spec is ours."""
+    if _subset(wanted.get("spec") or {}, stored.get("spec") or {}):
+        return None
+    return {**stored, "spec": wanted["spec"]}
+
+
+def _subset(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
+    return all(stored.get(key) == value for key, value in wanted.items())

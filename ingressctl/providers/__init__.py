@@ -1,0 +1,1 @@
+"""Routes out: one room a gateway family, each the five functions of core.ports.Provider."""

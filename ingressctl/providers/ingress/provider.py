@@ -1,0 +1,41 @@
+"""The ingress provider: the five functions of core.ports.Provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ingressctl.api.refs import Raw
+from ingressctl.core.model import Route
+from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
+from ingressctl.core.table import Table
+from ingressctl.core.world import Kind, Reads
+from ingressctl.providers.ingress import emit
+
+INGRESS: Kind = ("networking.k8s.io", "Ingress")
+
+
+class Ingress:
+    """One Ingress an owner."""
+
+    name = "ingress"
+    kinds: tuple[Kind, ...] = (INGRESS,)
+    capabilities: frozenset[Capability] = frozenset({"wildcard-host"})
+
+    def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
+        """One Ingress for all routes of the owner, and what it loses."""
+        if not routes:
+            return nothing()
+        findings = tuple(item for route in routes for item in emit.losses(route))
+        return Emission(routes[0].owner, (emit.ingress(routes),), findings=findings)
+
+    def merge(self, emissions: Iterable[Emission]) -> Emission:
+        """Nothing is shared: all objects side by side."""
+        return side_by_side(emissions)
+
+    def read(self, objects: Iterable[Raw], *, reads: Reads) -> Table:
+        """Ingresses as controllers evaluate them: exact before the longest prefix."""
+        raise NotImplementedError
+
+    def readiness(self, route: Route, *, reads: Reads) -> Verdict:
+        """Ingresses tell too little: accepted as written."""
+        return Verdict(True)

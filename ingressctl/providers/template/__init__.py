@@ -1,0 +1,1 @@
+"""Gateways described by a folder of Jinja2 templates."""

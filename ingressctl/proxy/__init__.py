@@ -1,0 +1,1 @@
+"""The embedded Envoy: xDS server, bootstrap and process."""

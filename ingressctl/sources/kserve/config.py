@@ -1,0 +1,51 @@
+"""The configuration that holds for one reconcile, read through the recorder.
+
+Which ConfigMaps and keys: spec/kserve-ingress.md 1. Parsing is cached by text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingressctl.api import configmaps
+from ingressctl.api.refs import Ref
+from ingressctl.core.world import Reads
+
+NAME = "inferenceservice-config"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Parsed values of keys that every step needs."""
+
+    default_mode: str
+    disallowed_annotations: frozenset[str]
+    disallowed_labels: frozenset[str]
+
+
+def load(reads: Reads) -> Config:
+    """What every step needs. Raises configmaps.ConfigFault."""
+    inference_service = _text(reads, "inferenceService")
+    annotations, labels = configmaps.disallowed(inference_service, always=reads.differs("Q26"))
+    return Config(configmaps.parse_default_mode(_text(reads, "deploy")), annotations, labels)
+
+
+def ingress(reads: Reads) -> configmaps.IngressConfig:
+    """Key `ingress`, parsed only where routing starts. Raises configmaps.ConfigFault."""
+    return configmaps.parse_ingress(_text(reads, "ingress"), gateway_optional=reads.differs("Q28"))
+
+
+def headless(reads: Reads) -> bool:
+    """Whether component Services are headless."""
+    return configmaps.parse_service(_text(reads, "service")).serviceClusterIPNone
+
+
+def domains(reads: Reads) -> tuple[str, ...]:
+    """The domains that Knative knows: keys of config-domain, `_example` aside."""
+    obj = reads.get(Ref("", "ConfigMap", reads.settings.knative_namespace, "config-domain"))
+    data = (obj or {}).get("data") or {}
+    return tuple(sorted(key for key in data if key != configmaps.EXAMPLE_KEY))
+
+
+def _text(reads: Reads, key: str) -> str | None:
+    return reads.config(reads.settings.config_namespace, NAME, key)

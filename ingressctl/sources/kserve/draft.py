@@ -1,0 +1,74 @@
+"""What the routing step works on and what it leaves: one draft of the status, one result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingressctl.api.configmaps import IngressConfig
+from ingressctl.api.inferenceservices import InferenceService
+from ingressctl.core.conditions import Conditions
+from ingressctl.core.model import Route
+from ingressctl.core.outcome import Fault, Finding, Keep
+from ingressctl.core.world import Reads
+from ingressctl.sources.kserve.config import Config
+
+DEPENDENTS = ("PredictorReady", "IngressReady")
+
+
+@dataclass(slots=True)
+class Draft:
+    """The status while it is being made: conditions apart from the other fields."""
+
+    conditions: Conditions
+    fields: dict[str, Any]
+
+    @classmethod
+    def of(cls, service: InferenceService) -> Draft:
+        """A draft of the stored status."""
+        fields = {key: value for key, value in service.status.items() if key != "conditions"}
+        stored = service.status.get("conditions") or ()
+        return cls(Conditions.load(DEPENDENTS, stored), fields)
+
+    def component_url(self, component: str) -> str:
+        """The URL of a component's own host; "" while it has none."""
+        found = (self.fields.get("components") or {}).get(component) or {}
+        return str(found.get("url") or "")
+
+    def publish(self, url: str, address: str) -> None:
+        """Set url and address."""
+        self.fields["url"] = url
+        self.fields["address"] = {**(self.fields.get("address") or {}), "url": address}
+
+    def dump(self) -> dict[str, Any]:
+        """The whole status."""
+        return {**self.fields, "conditions": self.conditions.dump()}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything that holds for one service during one routing step."""
+
+    service: InferenceService
+    config: Config
+    ingress: IngressConfig
+    provider: str
+    labels: Mapping[str, str]
+    draft: Draft
+    reads: Reads
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """What the routing step wants.
+
+    `routes` are all wanted routes, also those whose object is up to date; `keep` names
+    objects that stay as they are.
+    """
+
+    routes: tuple[Route, ...] = ()
+    keep: Keep = field(default_factory=Keep)
+    findings: tuple[Finding, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    again: float | None = None

@@ -1,0 +1,99 @@
+"""The host names of an InferenceService, each rule once (spec/kserve-ingress.md 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from ingressctl.api import dns
+from ingressctl.api.configmaps import IngressConfig
+from ingressctl.api.inferenceservices import InferenceService
+from ingressctl.core import naming
+from ingressctl.core.model import Host
+from ingressctl.core.world import Reads
+
+
+def standard_host(
+    service: InferenceService, name: str, ingress: IngressConfig, reads: Reads
+) -> str:
+    """The rendered host of `name` (the service or a component). Raises naming.NameFault."""
+    host = naming.render_host(
+        ingress.domainTemplate,
+        name=name,
+        namespace=service.namespace,
+        domain=ingress.ingressDomain,
+        annotations=service.annotations,
+        labels=service.labels,
+        name_missing_keys=reads.differs("Q17"),
+    )
+    return host.rstrip(".") if reads.differs("Q18") else host
+
+
+def internal_host(service: InferenceService, name: str, reads: Reads) -> str:
+    """``<name>.<namespace>.svc.<cluster domain>``"""
+    return naming.internal_host(name, service.namespace, reads.settings.cluster_domain)
+
+
+def internal_hosts(service: InferenceService, reads: Reads) -> tuple[Host, ...]:
+    """The in-cluster names of the service: the full one, and with Q2 the short ones."""
+    full = Host(internal_host(service, service.name, reads), "exact", "local", "internal")
+    if not reads.differs("Q2"):
+        return (full,)
+    short = f"{service.name}.{service.namespace}"
+    return (
+        full,
+        Host(f"{short}.svc", "short", "local", "internal"),
+        Host(short, "short", "local", "internal"),
+    )
+
+
+def knative_host(service: InferenceService, component_url: str, reads: Reads) -> str:
+    """The service host in Knative mode, taken from the entry component's URL; "" without.
+
+    KServe peels the component's name off by text replacement; with Q1 exactly the leading
+    object name is replaced.
+    """
+    host = urlsplit(component_url).hostname or ""
+    if not host:
+        return ""
+    component = service.entry
+    if reads.differs("Q1"):
+        return _peel_name(host, service, component)
+    if "-default" in host:
+        return host.replace(f"-{component}-default", "", 1)
+    return host.replace(f"-{component}", "", 1)
+
+
+def _peel_name(host: str, service: InferenceService, component: str) -> str:
+    object_name = service.object_name(component)
+    if not host.startswith(object_name):
+        return host
+    rest = host[len(object_name) :]
+    legacy = rest.removeprefix("-default")
+    if legacy != rest and legacy.startswith((f".{service.namespace}.", f"-{service.namespace}.")):
+        rest = legacy
+    return service.name + rest
+
+
+def additional_hosts(
+    service_host: str, domains: Iterable[str], extra: Iterable[str], reads: Reads
+) -> tuple[Host, ...]:
+    """The service host's prefix before its known domain, under each additional domain.
+
+    With Q14 the longest known domain at a label boundary counts, else the first textual
+    suffix (spec/kserve-ingress.md 5.4).
+    """
+    prefix = _prefix(service_host, domains, exact=reads.differs("Q14"))
+    if not prefix:
+        return ()
+    names = (prefix + domain for domain in extra if not dns.subdomain_fault(domain))
+    fresh = dict.fromkeys(name for name in names if name != service_host)
+    return tuple(Host(name, "exact", "public", "additional") for name in fresh)
+
+
+def _prefix(host: str, domains: Iterable[str], *, exact: bool) -> str:
+    suffixes = [domain for domain in domains if domain and host.endswith(domain)]
+    if exact:
+        bounded = [domain for domain in suffixes if host[: -len(domain)].endswith((".", "-"))]
+        suffixes = sorted(bounded, key=len, reverse=True)
+    return host[: -len(suffixes[0])] if suffixes else ""

@@ -1,0 +1,38 @@
+"""Labels and annotations of routes: which of the service's are handed on.
+
+The table of spec/kserve-ingress.md 1.5. `extra_labels` are those that follow from the
+chosen serving runtime (spec/kserve-observed.md 1); they overwrite the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ingressctl.api.inferenceservices import InferenceService
+from ingressctl.core.model import Pairs
+from ingressctl.core.world import Reads
+from ingressctl.sources.kserve.config import Config
+
+
+def route_metadata(
+    service: InferenceService,
+    config: Config,
+    extra_labels: Mapping[str, str],
+    provider: str,
+    reads: Reads,
+) -> tuple[Pairs, Pairs]:
+    """Labels and annotations for the objects of one provider, sorted."""
+    labels = {**service.labels, **extra_labels}
+    annotations = filtered(service.annotations, config.disallowed_annotations)
+    if provider == "ingress":
+        labels = {}
+        if not reads.differs("Q5"):
+            annotations = dict(service.annotations)
+    elif provider != "istio":
+        labels = filtered(labels, config.disallowed_labels)
+    return tuple(sorted(labels.items())), tuple(sorted(annotations.items()))
+
+
+def filtered(values: Mapping[str, str], disallowed: frozenset[str]) -> dict[str, str]:
+    """The values whose key is not disallowed."""
+    return {key: value for key, value in values.items() if key not in disallowed}

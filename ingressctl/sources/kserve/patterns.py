@@ -1,0 +1,40 @@
+"""Regular expressions and small matches that the reference uses verbatim.
+
+spec/kserve-ingress.md 4: "regular expressions (used verbatim)".
+"""
+
+from __future__ import annotations
+
+from ingressctl.core.model import HeaderMatch, Match, PathMatch, SetHeaders
+from ingressctl.core.world import Reads
+
+EXPLAIN = r"^/v1/models/[\w-]+:explain$"
+EXPLAIN_ANY_NAME = r"^/v1/models/[^/:]+:explain$"
+PATH_EXPLAIN = r"(/v1/models/[\w-]+:explain)$"
+PATH_EXPLAIN_ANY_NAME = r"(/v1/models/[^/:]+:explain)$"
+GRPC_PATH = r"^/inference\.GRPCInferenceService/.*$"
+GRPC_CONTENT_TYPE = "^application/grpc.*"
+
+
+def explain(reads: Reads) -> tuple[Match, ...]:
+    """Requests for an explanation on a host of the service."""
+    pattern = EXPLAIN_ANY_NAME if reads.differs("Q19") else EXPLAIN
+    return (Match(PathMatch("regex", pattern)),)
+
+
+def path_explain(path: str, reads: Reads) -> str:
+    """The expression of an explain request below a rendered path; group 1 is the rest."""
+    return path + (PATH_EXPLAIN_ANY_NAME if reads.differs("Q19") else PATH_EXPLAIN)
+
+
+def grpc(reads: Reads) -> tuple[Match, ...]:
+    """GRPC requests: by path and content type, with F26 by content type alone."""
+    content_type = HeaderMatch("content-type", "regex", GRPC_CONTENT_TYPE)
+    if reads.differs("F26"):
+        return (Match(headers=(content_type,)),)
+    return (Match(PathMatch("regex", GRPC_PATH), (content_type,)),)
+
+
+def service_headers(name: str, namespace: str) -> SetHeaders:
+    """The headers that tell a model server which service it answers for."""
+    return SetHeaders((("KServe-Isvc-Name", name), ("KServe-Isvc-Namespace", namespace)))

@@ -1,0 +1,123 @@
+"""Cases from files, and the ways each is run (design.md section 5).
+
+An unmarked case runs under `kserve`. A marked one runs under `kserve` plus the ids that it
+is about, and under `better`. For `compat: defect` the case's own answers are the
+reference's, wrong ones: they are compared under `kserve` only, and our expectation lies in
+tests/cases/better/SUITE/NAME.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ingressctl.core import differences
+
+BETTER = Path(__file__).parent / "better"
+INTERFERING = Path(__file__).parent / "interfering.yaml"
+
+SUITES = (
+    "kserve-ingress",
+    "runtime-selection",
+    "ksvc-traffic",
+    "isvc-status",
+    "isvc-validation",
+    "field",
+)
+"""The suites whose sources exist; others in a folder are listed as not judged."""
+
+FIELD_NEEDS = frozenset({"envoy"})
+
+KEYS = frozenset(
+    (
+        "name source shows stage notes input expected status error stored updates assert "
+        "operation absent_crds compat better difference shipped created_apart part report "
+        "parity needs"
+    ).split()
+)
+
+UNJUDGED: set[str] = set()
+NOT_MET: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One case under one `compat`. `expect` holds the answers to compare with."""
+
+    suite: str
+    case: dict[str, Any]
+    compat: str
+    expect: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        name = str(self.case["name"]).replace(" ", "-")
+        return f"{self.suite}/{name}[{self.compat}]"
+
+
+def runs(folder: Path) -> Iterator[Run]:
+    for path in sorted(folder.glob("*/*.yaml")):
+        if path.name == "shipped-runtimes.yaml":
+            continue
+        suite = path.parent.name
+        for case in yaml.load(path.read_text(), yaml.CSafeLoader):
+            if suite in SUITES and _needs_met(case):
+                yield from _runs_of(suite, case)
+            else:
+                NOT_MET.add(f"{suite}/{case['name']}")
+
+
+def _needs_met(case: dict[str, Any]) -> bool:
+    return set(case.get("needs") or ()) <= FIELD_NEEDS
+
+
+def _runs_of(suite: str, case: dict[str, Any]) -> Iterator[Run]:
+    unknown = set(case) - KEYS
+    if unknown:
+        raise ValueError(f"{suite}/{case['name']}: unknown keys {sorted(unknown)}")
+    answers = {
+        key: case[key] for key in ("expected", "status", "error", "stored", "assert") if key in case
+    }
+    ids = _ids(case)
+    if case.get("compat") == "defect":
+        yield Run(suite, case, "kserve", answers)
+        own = _own_expectation(suite, case["name"])
+        if own is None:
+            UNJUDGED.add(f"{suite}/{case['name']}")
+            return
+        for compat in (_plus(ids), "better"):
+            yield Run(suite, case, compat, own)
+    elif case.get("parity") == "stricter-than-upstream":
+        yield Run(suite, case, _plus(ids), answers)
+        yield from _under_better(suite, case, answers)
+    else:
+        yield Run(suite, case, "kserve", answers)
+
+
+def _under_better(suite: str, case: dict[str, Any], answers: dict[str, Any]) -> Iterator[Run]:
+    interfering = yaml.safe_load(INTERFERING.read_text()) or {}
+    if f"{suite}/{case['name']}" not in interfering:
+        yield Run(suite, case, "better", answers)
+
+
+def _ids(case: dict[str, Any]) -> list[str]:
+    named = case.get("difference") or [case.get("report")]
+    return [identity for identity in named if identity and differences.known(identity)]
+
+
+def _plus(ids: list[str]) -> str:
+    return ",".join(["kserve", *(f"+{identity}" for identity in ids)])
+
+
+def _own_expectation(suite: str, name: str) -> dict[str, Any] | None:
+    path = BETTER / suite / f"{name}.yaml"
+    if not path.exists():
+        return None
+    own: dict[str, Any] = yaml.safe_load(path.read_text())
+    if not own.pop("reason", ""):
+        raise ValueError(f"{path}: an expectation needs its reason")
+    return own

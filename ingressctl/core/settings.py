@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ingressctl.api.refs import Ref
 from ingressctl.core.differences import BETTER, Compat
 
 Assume = Literal["ready", "observed"]
@@ -16,7 +17,8 @@ class Settings:
     """The flags of design.md section 5, and where things lie. Hashable on purpose.
 
     `provider` overrides configuration for both deployment modes; `absent` lists
-    (group, kind) pairs whose CRD the cluster lacks.
+    (group, kind) pairs whose CRD the cluster lacks. `fresh` are objects that only files
+    hold, without a status: they and what they make are taken as ready under any `assume`.
     """
 
     compat: Compat = BETTER
@@ -28,3 +30,4 @@ class Settings:
     write: frozenset[Part] = frozenset({"routes"})
     beside_kserve: bool = False
     absent: frozenset[tuple[str, str]] = frozenset()
+    fresh: frozenset[Ref] = frozenset()

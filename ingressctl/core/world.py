@@ -189,6 +189,10 @@ class Reads:
         """Whether the deliberate difference of that id is on (core.differences)."""
         return self.settings.compat.differs(identity)
 
+    def assumes_ready(self, ref: Ref) -> bool:
+        """Whether what `ref` makes counts as ready without anybody's word for it."""
+        return self.settings.assume == "ready" or ref in self.settings.fresh
+
     def over(self, objects: Iterable[Raw]) -> Reads:
         """The same recorder over a world in which `objects` exist as well."""
         wider = Reads(

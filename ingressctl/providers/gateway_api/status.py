@@ -18,7 +18,7 @@ def verdict(route: Route, name: str, *, reads: Reads) -> Verdict:
     """Whether the HTTPRoute of that name is accepted by its Gateway."""
     obj = reads.get(Ref("gateway.networking.k8s.io", "HTTPRoute", route.ref.namespace, name))
     if obj is None or "status" not in obj:
-        return Verdict(True) if reads.settings.assume == "ready" else NO_PARENT
+        return Verdict(True) if reads.assumes_ready(route.owner.ref) else NO_PARENT
     parents = (obj.get("status") or {}).get("parents") or ()
     if not parents:
         return NO_PARENT

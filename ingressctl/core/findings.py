@@ -139,6 +139,13 @@ TABLE: dict[str, Code] = _rows(
         ("F28",),
     ),
     Code(
+        "IC4101",
+        "error",
+        "provider template failed",
+        "provider {provider}: {text}",
+        "mend the template; nothing of this object is written meanwhile",
+    ),
+    Code(
         "IC4001",
         "warning",
         "lost in translation",

@@ -71,13 +71,16 @@ def run(
     *,
     now: datetime,
     sources: Mapping[Kind, Reconcile] = SOURCES,
+    providers: Mapping[str, ports.Provider] | None = None,
     passes: int = MAX_PASSES,
 ) -> Cascade:
     """Reconcile until nothing changes, at most `passes` times."""
     steps: dict[Ref, Step] = {}
     for number in range(1, passes + 1):
         before = world
-        world = one_pass(world, settings, now=now, sources=sources, steps=steps)
+        world = one_pass(
+            world, settings, now=now, sources=sources, steps=steps, providers=providers
+        )
         if world is before:
             return Cascade(world, tuple(steps.values()), number)
     return Cascade(world, tuple(steps.values()), passes)
@@ -90,13 +93,14 @@ def one_pass(
     now: datetime,
     sources: Mapping[Kind, Reconcile],
     steps: dict[Ref, Step],
+    providers: Mapping[str, ports.Provider] | None = None,
 ) -> World:
     """Every object of a source once; the same world comes back if nothing changed."""
     written: dict[Ref, Raw] = {}
     gone: list[Ref] = []
     for kind, reconcile in sources.items():
         for obj in world.list(kind):
-            step = reconcile_one(obj, reconcile, world, settings, now=now)
+            step = reconcile_one(obj, reconcile, world, settings, now=now, providers=providers)
             steps[step.ref] = step
             for changed in (*step.settlement.created, *step.settlement.changed):
                 written[ref_of(changed)] = changed
@@ -114,15 +118,17 @@ def reconcile_one(
     settings: Settings,
     *,
     now: datetime,
+    providers: Mapping[str, ports.Provider] | None = None,
 ) -> Step:
-    """One object: reconcile, emit, settle."""
-    reads = Reads(world, settings, providers=registry.providers())
+    """One object: reconcile, emit, settle. Without `providers` the installed ones are used."""
+    providers = registry.providers() if providers is None else providers
+    reads = Reads(world, settings, providers=providers)
     outcome = reconcile(obj, reads=reads, now=now)
     emission = emit(outcome, reads)
     settlement = settle(
         owner_of(obj),
         (*emission.objects, *(child.body for child in outcome.children)),
-        kinds=registry.routing_kinds(),
+        kinds=registry.routing_kinds(providers),
         keep=outcome.keep,
         reads=reads,
     )

@@ -20,8 +20,6 @@ def providers() -> Mapping[str, Provider]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-@cache
-def routing_kinds() -> tuple[Kind, ...]:
-    """All kinds that some provider writes: what pruning looks through."""
-    kinds = (kind for provider in providers().values() for kind in provider.kinds)
-    return tuple(dict.fromkeys(kinds))
+def routing_kinds(given: Mapping[str, Provider]) -> tuple[Kind, ...]:
+    """All kinds that some of these providers writes: what pruning looks through."""
+    return tuple(dict.fromkeys(kind for provider in given.values() for kind in provider.kinds))

@@ -8,5 +8,6 @@ as a `TemplateSet`; nothing here touches a file.
 
 from ingressctl.providers.template.definition import DefinitionFault, TemplateSet
 from ingressctl.providers.template.provider import TemplateProvider, load
+from ingressctl.providers.template.sandbox import TemplateFault
 
-__all__ = ["DefinitionFault", "TemplateProvider", "TemplateSet", "load"]
+__all__ = ["DefinitionFault", "TemplateFault", "TemplateProvider", "TemplateSet", "load"]

@@ -28,7 +28,10 @@ def _object_name(name: str, suffix: str = "") -> str:
     return dns.cut(f"{name}-{suffix}" if suffix else name)
 
 
-_FILTERS: Mapping[str, Callable[..., Any]] = {"objectName": _object_name, "regex_groups": reading.regex_groups}
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "objectName": _object_name,
+    "regex_groups": reading.regex_groups,
+}
 
 
 @lru_cache(maxsize=32)

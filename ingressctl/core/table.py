@@ -3,25 +3,32 @@
 Providers read their objects into a `Table`, already sorted by the precedence of their
 target, so that answering a request is the same walk for all of them: entry, host by
 specificity, first rule that matches. What is refused before a rule is reached (listener,
-namespace, grant) stays in the table with the reason, so that explain can tell.
+namespace, grant) stays in the table with the reason, so that explain can tell. Virtual
+hosts are indexed by entry and host: a question costs the same among ten thousand.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 from typing import Literal
 
 from ingressctl.api.refs import Ref
-from ingressctl.core import rewriting
-from ingressctl.core.model import Filter, HeaderMatch, Match, Split
+from ingressctl.core import re2, rewriting
+from ingressctl.core.model import Filter, HeaderMatch, Match, Redirect, Split
+from ingressctl.core.outcome import Finding
+
+_PORT = re.compile(r":\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as the gateway gets it. `headers` have lower-case names."""
+    """A request as the gateway gets it. `headers` have lower-case names.
+
+    `port` 0 leaves the listener open.
+    """
 
     method: str
     host: str
@@ -34,32 +41,67 @@ class Request:
     @property
     def bare_host(self) -> str:
         """The host in lower case without port."""
-        return re.sub(r":\d+$", "", self.host).lower()
+        return _PORT.sub("", self.host).lower()
 
     @property
     def bare_path(self) -> str:
-        """The path without query and fragment, which no matcher sees."""
-        return re.split(r"[?#]", self.path, maxsplit=1)[0]
+        """The path without query and fragment, which no matcher sees, dots resolved."""
+        return rewriting.normalised(re.split(r"[?#]", self.path, maxsplit=1)[0])
+
+    def header(self, name: str) -> str | None:
+        """A header's value, also of the pseudo headers that Envoy has; None if absent."""
+        pseudo = {
+            ":authority": self.host,
+            "host": self.host,
+            ":method": self.method,
+            ":scheme": self.scheme,
+            ":path": self.path,
+        }
+        return pseudo.get(name.lower(), self.headers.get(name.lower()))
+
+    def parameter(self, name: str) -> str | None:
+        """The first value of a query parameter; None if absent."""
+        query = self.path.partition("#")[0].partition("?")[2]
+        pairs = (part.partition("=") for part in query.split("&"))
+        return next((value for key, _, value in pairs if key == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class TableMatch:
     """A match as the target evaluates it.
 
-    `authority` is a regular expression over the Host as sent (VirtualService);
-    `path_prefix_kind` tells whether a prefix is by element (Gateway API, Ingress) or by
-    character (VirtualService, Envoy). `entries` limits the match to entries by name.
+    `prefix` tells whether a prefix is by element (Gateway API, Ingress) or by character
+    (VirtualService, Envoy). `without` are headers that must not match, `query` parameters.
+    `entries` limits the match to entries by name, `port` to one port. `never` is the
+    reason why nothing can match, such as a pattern that the proxy refuses.
     """
 
     match: Match
-    authority: str = ""
     prefix: Literal["element", "character"] = "element"
+    ignore_case: bool = False
+    without: tuple[HeaderMatch, ...] = ()
+    query: tuple[HeaderMatch, ...] = ()
     entries: tuple[str, ...] = ()
+    port: int = 0
+    never: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A backend that gets its share of the requests and answers each with `status`."""
+
+    split: Split
+    status: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class TableRule:
-    """One rule in the order of evaluation, and the object it was written in."""
+    """One rule in the order of evaluation, and the object it was written in.
+
+    A rule without backends answers with `direct_status` (Gateway API: 500). `retries` is
+    the number that holds, None where the object leaves it to the gateway.
+    """
 
     source: Ref
     name: str
@@ -69,16 +111,46 @@ class TableRule:
     timeout: str = ""
     retries: int | None = None
     direct_status: int = 0
-    """A rule without backends answers with this status (Gateway API: 500)."""
+    refused: tuple[Refused, ...] = ()
+    note: str = ""
+    """What of the object is not evaluated, for people."""
+
+    @property
+    def status(self) -> int:
+        """What the proxy answers by itself; 0 if it asks a backend."""
+        redirect = next((item for item in self.filters if isinstance(item, Redirect)), None)
+        return redirect.status if redirect is not None else self.direct_status
+
+    def shares(self) -> tuple[tuple[Split, float], ...]:
+        """Each backend with its part of the requests; refused ones keep theirs."""
+        splits = (*self.splits, *(item.split for item in self.refused))
+        if len(splits) == 1 and splits[0].weight is None:
+            return ((splits[0], 1.0),)
+        total = sum(split.weight or 0 for split in splits)
+        return tuple((split, (split.weight or 0) / total) for split in splits) if total else ()
 
 
 @dataclass(frozen=True, slots=True)
 class VirtualHost:
-    """Hosts and their rules at some entries. A host may be exact, ``*.x`` or ``*``."""
+    """Hosts and their rules at some entries. A host may be exact, ``*.x`` or ``*``.
+
+    No `entries`: at every entry. No `ports`: at every port. `one_label`: ``*.x`` stands
+    for one label only (Ingress).
+    """
 
     entries: tuple[str, ...]
     hosts: tuple[str, ...]
     rules: tuple[TableRule, ...]
+    ports: tuple[int, ...] = ()
+    one_label: bool = False
+
+    def admits(self, pattern: str, request: Request) -> bool:
+        """Whether a request that the pattern fits comes by a port of this host."""
+        if request.port and self.ports and request.port not in self.ports:
+            return False
+        if not self.one_label or not pattern.startswith("*."):
+            return True
+        return "." not in request.bare_host[: -len(pattern) + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +164,20 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Loss:
+    """A rule that did not win, and why."""
+
+    source: Ref
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
     """The rule that wins at one entry, and what it does to the request.
 
-    `index` is the position among the rules of the virtual host; `host` and `path` are as
-    the backend sees them.
+    `virtual_host` is the host pattern that won; `host` and `path` are as the backend sees
+    them. `losers` are in the order in which they were asked.
     """
 
     entry: str
@@ -109,33 +190,46 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """A rule that did not win, and why."""
-
-    source: Ref
-    rule: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class NoRoute:
-    """Nothing takes the request. `status` is what the proxy answers."""
+    """Nothing takes the request. `status` is what the proxy answers.
+
+    `virtual_host` is the host pattern that was chosen and has no rule; "" for no host.
+    """
 
     entry: str
     status: int
     losers: tuple[Loss, ...]
+    virtual_host: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """Everything one provider's objects route, ready to be asked.
 
-    `entry_hosts` maps the DNS name of a gateway's Service to the entry it stands for.
+    `known` are entries that exist although nothing may be bound to them; `findings` tell
+    what reading could not do.
     """
 
     provider: str
     hosts: tuple[VirtualHost, ...]
     refusals: tuple[Refusal, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    known: tuple[str, ...] = ()
+
+    @cached_property
+    def _by_host(self) -> Mapping[tuple[str, str], tuple[VirtualHost, ...]]:
+        found: dict[tuple[str, str], list[VirtualHost]] = {}
+        for virtual_host in self.hosts:
+            for entry in virtual_host.entries or ("",):
+                for host in virtual_host.hosts:
+                    found.setdefault((entry, host.lower() or "*"), []).append(virtual_host)
+        return {key: tuple(hosts) for key, hosts in found.items()}
+
+    @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """Every entry by name, in order of first appearance; "" is not among them."""
+        bound = (entry for virtual_host in self.hosts for entry in virtual_host.entries)
+        return tuple(dict.fromkeys((*bound, *self.known)))
 
     def answer(self, request: Request) -> Hop | NoRoute:
         """The rule that wins for `request` at `request.entry`, or why none does.
@@ -144,28 +238,30 @@ class Table:
         rule that matches. A host without a matching rule answers 404: a less specific
         host is never asked (Envoy, Istio and Gateway API agree).
         """
-        best = self._virtual_host(request)
-        if best is None:
+        candidates = list(self.candidates(request))
+        if not candidates:
             return NoRoute(request.entry, 404, self._refused(request))
-        pattern, virtual_host = best
+        pattern, virtual_host = candidates[0]
         losers: list[Loss] = []
-        for rule in virtual_host.rules:
-            reasons = [_mismatch(match, request) for match in rule.matches]
+        for place, rule in enumerate(virtual_host.rules):
+            reasons = [mismatch(match, request) for match in rule.matches]
             if "" in reasons or not rule.matches:
                 won = rule.matches[reasons.index("")] if rule.matches else None
-                return _hop(request, rule, won, pattern, tuple(losers))
-            losers.append(Loss(rule.source, rule.name, "; ".join(sorted(set(reasons)))))
-        return NoRoute(request.entry, 404, (*losers, *self._refused(request)))
+                after = virtual_host.rules[place + 1 :]
+                losers += [Loss(late.source, late.name, "comes later") for late in after]
+                losers += _less_specific(pattern, candidates[1:])
+                return _hop(request, rule, won, pattern, (*losers, *self._refused(request)))
+            losers.append(Loss(rule.source, rule.name, "; ".join(dict.fromkeys(reasons))))
+        losers += _less_specific(pattern, candidates[1:])
+        return NoRoute(request.entry, 404, (*losers, *self._refused(request)), pattern)
 
-    def _virtual_host(self, request: Request) -> tuple[str, VirtualHost] | None:
-        candidates = [
-            (host, virtual_host)
-            for virtual_host in self.hosts
-            if not virtual_host.entries or request.entry in virtual_host.entries
-            for host in virtual_host.hosts
-            if host_matches(host, request.bare_host)
-        ]
-        return max(candidates, key=lambda found: specificity(found[0]), default=None)
+    def candidates(self, request: Request) -> Iterator[tuple[str, VirtualHost]]:
+        """Every host pattern that fits the request, the most specific first."""
+        for pattern in patterns(request.bare_host):
+            for entry in dict.fromkeys((request.entry, "")):
+                for virtual_host in self._by_host.get((entry, pattern), ()):
+                    if virtual_host.admits(pattern, request):
+                        yield pattern, virtual_host
 
     def _refused(self, request: Request) -> tuple[Loss, ...]:
         return tuple(
@@ -174,6 +270,16 @@ class Table:
             if refusal.entry in ("", request.entry)
             and any(host_matches(host, request.bare_host) for host in refusal.hosts)
         )
+
+
+def patterns(host: str) -> Iterator[str]:
+    """Every pattern that takes a bare host, the most specific first."""
+    yield host
+    place = host.find(".")
+    while place >= 0:
+        yield "*" + host[place:]
+        place = host.find(".", place + 1)
+    yield "*"
 
 
 def host_matches(pattern: str, host: str) -> bool:
@@ -186,52 +292,52 @@ def host_matches(pattern: str, host: str) -> bool:
     return pattern == host
 
 
-def specificity(pattern: str) -> tuple[int, int]:
-    """Exact before wildcards, longer wildcards before shorter ones."""
-    if pattern in ("*", ""):
-        return (0, 0)
-    return (1, len(pattern)) if pattern.startswith("*.") else (2, len(pattern))
-
-
-@lru_cache(maxsize=4096)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """A regular expression of an object (RE2 syntax, which Python's covers here)."""
-    return re.compile(pattern)
-
-
-def _mismatch(table_match: TableMatch, request: Request) -> str:
+def mismatch(table_match: TableMatch, request: Request) -> str:
     """Why a match does not take the request; "" if it does."""
+    if table_match.never:
+        return table_match.never
     if table_match.entries and request.entry not in table_match.entries:
         return f"is for {', '.join(table_match.entries)} only"
-    if table_match.authority and not compiled(table_match.authority).fullmatch(request.host):
-        return f"host {request.host!r} is not {table_match.authority}"
+    if table_match.port and request.port and table_match.port != request.port:
+        return f"is for port {table_match.port} only"
     match = table_match.match
     if match.method and match.method != request.method:
         return f"method is not {match.method}"
-    if match.path is not None:
-        reason = _path_mismatch(table_match, request.bare_path)
-        if reason:
-            return reason
-    return next(
-        (
-            f"header {header.name} is not {header.kind} {header.value!r}"
-            for header in match.headers
-            if not header_matches(header, request.headers.get(header.name.lower()))
-        ),
-        "",
-    )
+    path = _path_mismatch(table_match, request.bare_path)
+    return path or next(_value_mismatches(table_match, request), "")
+
+
+def _value_mismatches(table_match: TableMatch, request: Request) -> Iterator[str]:
+    for header in table_match.match.headers:
+        if not header_matches(header, request.header(header.name)):
+            yield f"header {header.name} is not {_wanted(header)}"
+    for header in table_match.without:
+        value = request.header(header.name)
+        if header_matches(header, value if header.kind == "present" else value or ""):
+            yield f"header {header.name} is {_wanted(header)}, which is excluded"
+    for parameter in table_match.query:
+        if not header_matches(parameter, request.parameter(parameter.name)):
+            yield f"query parameter {parameter.name} is not {_wanted(parameter)}"
+
+
+def _wanted(header: HeaderMatch) -> str:
+    return "present" if header.kind == "present" else f"{header.kind} {header.value!r}"
 
 
 def _path_mismatch(table_match: TableMatch, path: str) -> str:
     wanted = table_match.match.path
-    assert wanted is not None
-    if wanted.kind == "exact":
-        return "" if path == wanted.value else f"path is not {wanted.value}"
+    if wanted is None:
+        return ""
+    value = wanted.value
     if wanted.kind == "regex":
-        return "" if compiled(wanted.value).fullmatch(path) else f"path is not {wanted.value}"
-    if table_match.prefix == "character":
-        return "" if path.startswith(wanted.value) else f"path is not below {wanted.value}"
-    return "" if below(path, wanted.value) else f"path is not below {wanted.value}"
+        return "" if re2.full_match(value, path) else f"path is not {value}"
+    if table_match.ignore_case:
+        path, value = path.lower(), value.lower()
+    if wanted.kind == "exact":
+        return "" if path == value else f"path is not {wanted.value}"
+    by_character = table_match.prefix == "character"
+    fits = path.startswith(value) if by_character else below(path, value)
+    return "" if fits else f"path is not below {wanted.value}"
 
 
 def below(path: str, prefix: str) -> bool:
@@ -241,7 +347,7 @@ def below(path: str, prefix: str) -> bool:
 
 
 def header_matches(header: HeaderMatch, value: str | None) -> bool:
-    """Whether a header's value (None: absent) satisfies the match."""
+    """Whether a value (None: absent) satisfies the match."""
     if value is None:
         return False
     if header.kind == "present":
@@ -250,7 +356,18 @@ def header_matches(header: HeaderMatch, value: str | None) -> bool:
         return value == header.value
     if header.kind == "prefix":
         return value.startswith(header.value)
-    return compiled(header.value).fullmatch(value) is not None
+    return re2.full_match(header.value, value)
+
+
+def _less_specific(pattern: str, candidates: Iterable[tuple[str, VirtualHost]]) -> list[Loss]:
+    """Rules that are never asked because another object names the host more closely."""
+    return [
+        Loss(rule.source, rule.name, f"its host {other} is less specific than {pattern}")
+        if other != pattern
+        else Loss(rule.source, rule.name, f"another object holds {pattern}")
+        for other, virtual_host in candidates
+        for rule in virtual_host.rules
+    ]
 
 
 def _hop(

@@ -94,12 +94,27 @@ class ServiceConfig(_Config):
     serviceClusterIPNone: StrictBool = False
 
 
+class ResourceConfig(_Config):
+    """Default requests and limits of custom containers; "" is none."""
+
+    cpuLimit: StrictStr = ""
+    memoryLimit: StrictStr = ""
+    cpuRequest: StrictStr = ""
+    memoryRequest: StrictStr = ""
+
+
 class InferenceServiceConfig(_Config):
     """Key `inferenceService`."""
 
     serviceAnnotationDisallowedList: Texts = ()
     serviceLabelDisallowedList: Texts = ()
-    resource: dict[str, Any] = Field(default_factory=dict)
+    resource: ResourceConfig = ResourceConfig()
+
+
+class SecurityConfig(_Config):
+    """Key `security`; None is not said."""
+
+    autoMountServiceAccountToken: StrictBool | None = None
 
 
 BUILT_IN_ANNOTATIONS = (
@@ -132,8 +147,13 @@ def fold_keys(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, An
         known = spelling.get(name.lower())
         if known is None or value is None or (known in values and known != name):
             continue
-        folded[known] = value
+        folded[known] = _fold_inner(model.model_fields[known].annotation, value)
     return folded
+
+
+def _fold_inner(annotation: Any, value: Any) -> Any:
+    nested = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return fold_keys(annotation, value) if nested and isinstance(value, dict) else value
 
 
 def _load(model: type[C], text: str, *, key: str) -> C:
@@ -244,6 +264,12 @@ def parse_inference_service(text: str | None) -> InferenceServiceConfig:
     if text is None:
         return InferenceServiceConfig()
     return _load(InferenceServiceConfig, text, key="inferenceService")
+
+
+@lru_cache(maxsize=64)
+def parse_security(text: str | None) -> SecurityConfig:
+    """Key `security`; an empty text is an empty object, as in KServe."""
+    return _load(SecurityConfig, text, key="security") if text else SecurityConfig()
 
 
 @lru_cache(maxsize=64)

@@ -388,6 +388,18 @@ TABLE: tuple[Difference, ...] = (
         "PredictorReady is False with the reason; routes stay.",
         "Silence is not an answer.",
     ),
+    Difference(
+        ("W3",),
+        "A default limit below the own request is stored, the Deployment is refused for ever.",
+        "A default never contradicts what the user wrote: it is moved to it.",
+        "The pod starts.",
+    ),
+    Difference(
+        ("W4",),
+        "Without the key security pods do not get the token of their service account.",
+        "They get it unless the key says otherwise.",
+        "An absent key changes nothing.",
+    ),
 )
 
 _INDEX = {identity: row for row in TABLE for identity in row.ids}

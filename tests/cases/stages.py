@@ -14,7 +14,7 @@ from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, World
 from ingressctl.plan import cascade
 from ingressctl.sources.kserve import reconcile as kserve
-from tests.cases import comparing
+from tests.cases import admission_stage, comparing
 from tests.cases.loading import Run
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,6 +36,12 @@ class Result:
     world: World
     faults: list[str] = field(default_factory=list)
     steps: tuple[cascade.Step, ...] = ()
+    objects: list[Raw] | None = None
+    """What is compared with `expected`, where that is not the routing objects."""
+    stored: Raw | None = None
+    """The InferenceService as admission stores it, where a case has `stored`."""
+    each: tuple[list[str], ...] | None = None
+    """Messages by object, where each object must be refused by itself."""
 
 
 def settings_of(run: Run) -> Settings:
@@ -86,7 +92,13 @@ def shuffled(objects: list[dict[str, Any]], run: Run) -> list[dict[str, Any]]:
 
 
 def run_case(run: Run) -> Result:
-    return STAGES[run.case["stage"]](run)
+    return STAGES[run.case.get("stage") or _field_stage(run)](run)
+
+
+def _field_stage(run: Run) -> str:
+    """Cases of `field` name no stage: what they state tells it."""
+    only_refusal = "error" in run.case and not {"expected", "status"} & set(run.case)
+    return "refuse" if only_refusal and any(admission_stage.field_refusals(run)) else "field"
 
 
 def run_routes(run: Run) -> Result:
@@ -106,8 +118,30 @@ def run_routes(run: Run) -> Result:
     return result
 
 
+def run_validate(run: Run) -> Result:
+    return Result(World.of([]), admission_stage.validate(run))
+
+
+def run_default(run: Run) -> Result:
+    return Result(World.of([]), objects=admission_stage.default(run))
+
+
+def run_admit_runtime(run: Run) -> Result:
+    after = admission_stage.admit(comparing.documents(run.case["input"]), run=run)
+    return Result(World.of(list(after.stored.values())), after.messages)
+
+
+def run_refuse(run: Run) -> Result:
+    each = admission_stage.field_refusals(run)
+    return Result(World.of([]), [text for texts in each for text in texts], each=each)
+
+
 STAGES: Mapping[str, Callable[[Run], Result]] = {
     "routes": run_routes,
+    "validate": run_validate,
+    "default": run_default,
+    "admit-runtime": run_admit_runtime,
+    "refuse": run_refuse,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from ingressctl.api.refs import Raw, ref_of
-from tests.cases import comparing, stages
+from tests.cases import admission_stage, comparing, stages
 from tests.cases.loading import Run
 
 
@@ -20,6 +20,8 @@ def test_case(run: Run) -> None:
         faults += comparing.compare_objects(_relevant(run, result, expected), expected)
     if "status" in run.expect and "error" not in run.expect:
         faults += _status(run.expect["status"], result)
+    if "stored" in run.expect and not _refused_at_admission(run):
+        faults += admission_stage.compare_stored(result.stored, run.expect["stored"])
     assert not faults, "\n".join(faults)
 
 
@@ -28,13 +30,27 @@ def _errors(run: Run, result: stages.Result) -> list[str]:
     if error is None:
         return [f"unexpected error: {fault}" for fault in result.faults]
     wanted = (error if isinstance(error, dict) else yaml.safe_load(error))["match"]
-    if any(wanted in fault for fault in result.faults):
-        return []
-    return [f"no error contains {wanted!r}; there are {result.faults}"]
+    groups = result.faults if result.each is None else [" ".join(group) for group in result.each]
+    texts = [wanted, *admission_stage.mentions(run)]
+    judge = any if result.each is None else all
+    return [
+        f"no error contains {text!r}; there are {result.faults}"
+        for text in texts
+        if not judge(text in group for group in groups)
+    ]
+
+
+def _refused_at_admission(run: Run) -> bool:
+    """Then nothing else is asserted (runtime-selection/README.md)."""
+    error = run.expect.get("error")
+    error = error if isinstance(error, dict) else yaml.safe_load(error or "{}")
+    return bool(error.get("where") == "admission")
 
 
 def _relevant(run: Run, result: stages.Result, expected: list[dict[str, Any]]) -> list[Raw]:
     """What the folder lets count (INDEX.md, Comparing)."""
+    if result.objects is not None:
+        return result.objects
     objects = stages.routing_objects(result.world)
     notes = run.case.get("notes") or ""
     suite_file = {ref_of(obj)[:2] for obj in expected}

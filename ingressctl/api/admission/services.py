@@ -1,0 +1,131 @@
+"""Rules of one InferenceService: name, implementations, components, canaryTrafficPercent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from ingressctl.api import configmaps
+from ingressctl.api.admission import canaries, containers, forms, multinode, scaling
+from ingressctl.api.admission.refusals import Differs, Refusal
+from ingressctl.api.inferenceservices import MODE_ANNOTATION
+from ingressctl.api.models.inferenceservices import Component, InferenceService, Predictor
+from ingressctl.api.refs import Raw
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_LOGGER_MODES = ("all", "request", "response")
+
+
+def refusals(
+    service: InferenceService,
+    *,
+    config: Mapping[str, str],
+    differs: Differs,
+    peers: Iterable[Raw],
+) -> Iterator[Refusal]:
+    """Every fault of the service, in the order in which KServe looks for them."""
+    yield from _name(service)
+    yield from scaling.class_refusals(service)
+    yield from multinode.refusals(service, differs=differs, peers=peers)
+    yield from containers.storage_of_transformer(service.spec.predictor)
+    yield from _framework_names(service.spec.predictor)
+    for name, component in forms.components(service):
+        yield from _component(service, name, component, differs)
+    yield from _traffic_percents(service, config, differs)
+    yield from canaries.refusals(service, differs=differs)
+
+
+def _name(service: InferenceService) -> Iterator[Refusal]:
+    name = service.metadata.name
+    if not _NAME.fullmatch(name):
+        yield Refusal(
+            f'the InferenceService "{name}" is invalid: a InferenceService name must consist of '
+            "lower case alphanumeric characters or '-', and must start with alphabetical "
+            'character. (e.g. "my-name" or "abc-123", regex used for validation is '
+            f"'{_NAME.pattern}')",
+            "metadata.name",
+            "rename the service",
+        )
+
+
+def _framework_names(predictor: Predictor) -> Iterator[Refusal]:
+    models = [*forms.frameworks(predictor)]
+    if predictor.model is not None:
+        models.append(("model", predictor.model))
+    for key, model in models:
+        if model.name:
+            yield Refusal(
+                "the 'name' field is not allowed in standard predictor",
+                f"spec.predictor.{key}.name",
+                "remove it: the container's name is always kserve-container",
+            )
+
+
+def _component(
+    service: InferenceService, name: str, component: Component, differs: Differs
+) -> Iterator[Refusal]:
+    path = f"spec.{name}"
+    if forms.implementations(component) != 1:
+        yield Refusal(
+            forms.exactly_one_text(name), path, "write one implementation", _cause(component)
+        )
+    if isinstance(component, Predictor) and differs("R9"):
+        yield from containers.no_serving_container(component, path)
+    yield from scaling.concurrency_and_replicas(component, path)
+    yield from _logger(component, path)
+    yield from scaling.metrics(service, component, path)
+
+
+def _cause(component: Component) -> str:
+    """R1: beside `model` KServe's defaulting lets a framework key win without a word."""
+    both = isinstance(component, Predictor) and component.model and forms.frameworks(component)
+    return "R1" if both else ""
+
+
+def _logger(component: Component, path: str) -> Iterator[Refusal]:
+    if component.logger is not None and component.logger.mode not in _LOGGER_MODES:
+        yield Refusal(
+            "invalid logger type", f"{path}.logger.mode", "write all, request or response"
+        )
+
+
+def _traffic_percents(
+    service: InferenceService, config: Mapping[str, str], differs: Differs
+) -> Iterator[Refusal]:
+    """Q39: KServe looks at canaryTrafficPercent in Knative mode only, and never checks it."""
+    if not differs("Q39"):
+        return
+    for name, component in forms.components(service):
+        percent = component.canaryTrafficPercent
+        if percent is None:
+            continue
+        path = f"spec.{name}.canaryTrafficPercent"
+        if _mode(service, config) == "Standard":
+            yield Refusal(
+                f"{path} has no effect in Standard deployment mode: "
+                "a canary is written in spec.canary there",
+                path,
+                "remove it and describe the canary in spec.canary",
+                "Q39",
+            )
+        elif not 0 <= percent <= 100:
+            yield Refusal(
+                f"{path} must be between 0 and 100, it is {percent}",
+                path,
+                "write a whole number from 0 to 100",
+                "Q39",
+            )
+
+
+def _mode(service: InferenceService, config: Mapping[str, str]) -> str:
+    """Status, annotation, default: as the reconcile resolves it (spec 2)."""
+    stored = (service.status.deploymentMode if service.status else None) or ""
+    written = (service.metadata.annotations or {}).get(MODE_ANNOTATION, "")
+    for mode in (stored, written):
+        known = configmaps.OLD_MODES.get(mode, mode)
+        if known in configmaps.MODES:
+            return known
+    try:
+        return configmaps.parse_default_mode(config.get("deploy"))
+    except configmaps.ConfigFault:
+        return ""

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 Raw = Mapping[str, Any]
 """A Kubernetes object as JSON would spell it. Never changed in place."""
 
+Kind = tuple[str, str]
+"""(group, kind)"""
+
 
 class Ref(NamedTuple):
     """Names one object. Cluster-scoped objects have the namespace ``""``."""

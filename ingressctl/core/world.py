@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
+from ingressctl.api.refs import Kind as Kind  # noqa: PLC0414 - where a world is, its kinds are too
+from ingressctl.api.refs import Owner, Raw, Ref, labels_of, ref_of
+from ingressctl.core.indexes import Index
 from ingressctl.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,18 +31,15 @@ class Claim(NamedTuple):
 Claimant = Callable[["World", Settings], Iterable[Claim]]
 """Lists the claims of one source over a whole world; registered by the source."""
 
-Kind = tuple[str, str]
-"""(group, kind)"""
-
 
 class World:
     """Objects by identity, with an index by kind and namespace. Never changes."""
 
-    __slots__ = ("_by_kind", "_claims", "_objects")
+    __slots__ = ("_claims", "_index", "_objects")
 
-    def __init__(self, objects: Mapping[Ref, Raw]) -> None:
+    def __init__(self, objects: Mapping[Ref, Raw], index: Index | None = None) -> None:
         self._objects = objects
-        self._by_kind: dict[Kind, dict[str, list[Ref]]] | None = None
+        self._index = index
         self._claims: dict[tuple[Any, ...], Mapping[str, tuple[Claim, ...]]] = {}
 
     @classmethod
@@ -65,22 +64,32 @@ class World:
         labels: Mapping[str, str] | None = None,
     ) -> tuple[Raw, ...]:
         """All objects of a kind by namespace and name; None means every namespace."""
-        if self._by_kind is None:
-            self._by_kind = _index(self._objects)
-        spaces = self._by_kind.get(kind, {})
-        chosen = sorted(spaces) if namespace is None else [namespace]
-        found = (self._objects[ref] for space in chosen for ref in spaces.get(space, ()))
+        found = (self._objects[ref] for ref in self.index.refs(kind, namespace))
         if not labels:
             return tuple(found)
         return tuple(obj for obj in found if labels.items() <= labels_of(obj).items())
 
+    def owned(self, owner: Owner) -> tuple[Raw, ...]:
+        """All objects in the owner's namespace that it controls."""
+        found = (self._objects[ref] for ref in self.index.owned(owner))
+        return tuple(obj for obj in found if owner.controls(obj))
+
+    @property
+    def index(self) -> Index:
+        """By kind and by controller, made when first asked for."""
+        if self._index is None:
+            self._index = Index.of(self._objects)
+        return self._index
+
     def overlay(self, objects: Iterable[Raw], *, without: Iterable[Ref] = ()) -> World:
         """A new world with `objects` put over this one and `without` taken out."""
         merged = dict(self._objects)
-        for ref in without:
+        written, gone = tuple(objects), tuple(without)
+        for ref in gone:
             merged.pop(ref, None)
-        merged.update((ref_of(obj), obj) for obj in objects)
-        return World(merged)
+        merged.update((ref_of(obj), obj) for obj in written)
+        index = self._index and self._index.after(self._objects, written=written, gone=gone)
+        return World(merged, index)
 
     def claims(
         self, host: str, *, settings: Settings, claimants: tuple[Claimant, ...]
@@ -94,16 +103,6 @@ class World:
         if key not in self._claims:
             self._claims[key] = _claim_index(self, settings, claimants)
         return self._claims[key].get(host, ())
-
-
-def _index(objects: Mapping[Ref, Raw]) -> dict[Kind, dict[str, list[Ref]]]:
-    by_kind: dict[Kind, dict[str, list[Ref]]] = {}
-    for ref in objects:
-        by_kind.setdefault((ref.group, ref.kind), {}).setdefault(ref.namespace, []).append(ref)
-    for spaces in by_kind.values():
-        for refs in spaces.values():
-            refs.sort()
-    return by_kind
 
 
 def _claim_index(
@@ -128,7 +127,7 @@ def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
 
 
 class Lookup(NamedTuple):
-    """One thing a reconcile looked at. `what` is get, list, config or claims."""
+    """One thing a reconcile looked at. `what` is get, list, owned, config or claims."""
 
     what: str
     key: tuple[Any, ...]
@@ -170,6 +169,12 @@ class Reads:
         found = self.world.list(kind, namespace, labels)
         wanted = tuple(sorted((labels or {}).items()))
         self.lookups[Lookup("list", (*kind, namespace, wanted), bool(found))] = None
+        return found
+
+    def owned(self, owner: Owner) -> tuple[Raw, ...]:
+        """As World.owned, recorded."""
+        found = self.world.owned(owner)
+        self.lookups[Lookup("owned", owner.ref, bool(found))] = None
         return found
 
     def config(self, namespace: str, name: str, key: str) -> str | None:

@@ -1,12 +1,13 @@
 """From a world to the world after all reconciles: what preview, render, check and up share.
 
 One pass reconciles every object of a source once and settles what it wants; passes follow
-one another until nothing changes. The controller does the same for one object at a time.
+one another until nothing changes, and leave out what read nothing that the last one wrote.
+The controller does the same for one object at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core import ports
 from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
-from ingressctl.core.world import Kind, Reads, World
+from ingressctl.core.world import Kind, Lookup, Reads, World
 from ingressctl.plan import registry
 from ingressctl.plan.settle import Settlement, settle
 from ingressctl.sources.kserve import reconcile as kserve
@@ -36,6 +37,33 @@ SOURCES: Mapping[Kind, Reconcile] = {
 }
 
 
+class Touched:
+    """Objects that changed, arranged so that it is quick to see which lookups they answer."""
+
+    __slots__ = ("places", "refs", "sources")
+
+    def __init__(self, refs: Iterable[Ref]) -> None:
+        self.refs = frozenset(refs)
+        self.places: set[tuple[str, str, str | None]] = set()
+        for ref in self.refs:
+            self.places |= {(ref.group, ref.kind, ref.namespace), (ref.group, ref.kind, None)}
+        self.sources = any((ref.group, ref.kind) in SOURCES for ref in self.refs)
+
+    def answers(self, lookup: Lookup) -> bool:
+        """Whether the answer to a lookup may be another one now.
+
+        What an owner owns is changed by its own reconcile alone, which asks again itself.
+        """
+        what, key = lookup.what, lookup.key
+        if what == "get":
+            return key in self.refs
+        if what == "config":
+            return Ref("", "ConfigMap", key[0], key[1]) in self.refs
+        if what == "list":
+            return key[:3] in self.places
+        return what == "claims" and self.sources
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One reconciled object: its outcome, what was emitted and what changes."""
@@ -44,6 +72,11 @@ class Step:
     outcome: Outcome
     emission: ports.Emission
     settlement: Settlement
+    lookups: tuple[Lookup, ...] = ()
+
+    def read_any(self, touched: Touched) -> bool:
+        """Whether the reconcile looked at one of these objects, or for them in vain."""
+        return any(touched.answers(lookup) for lookup in self.lookups)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -73,13 +106,16 @@ def run(
     sources: Mapping[Kind, Reconcile] = SOURCES,
     providers: Mapping[str, ports.Provider] | None = None,
     passes: int = MAX_PASSES,
+    only: frozenset[Ref] | None = None,
 ) -> Cascade:
-    """Reconcile until nothing changes, at most `passes` times."""
+    """Reconcile until nothing changes, at most `passes` times; `only` these objects if given."""
     steps: dict[Ref, Step] = {}
+    wrote: Touched | None = None
     for number in range(1, passes + 1):
+        due = _due(world, sources, only, steps, wrote)
         before = world
-        world = one_pass(
-            world, settings, now=now, sources=sources, steps=steps, providers=providers
+        world, wrote = _pass_over(
+            due, world, settings, now=now, sources=sources, steps=steps, providers=providers
         )
         if world is before:
             return Cascade(world, tuple(steps.values()), number)
@@ -96,19 +132,59 @@ def one_pass(
     providers: Mapping[str, ports.Provider] | None = None,
 ) -> World:
     """Every object of a source once; the same world comes back if nothing changed."""
+    due = _due(world, sources, None, steps, None)
+    return _pass_over(
+        due, world, settings, now=now, sources=sources, steps=steps, providers=providers
+    )[0]
+
+
+def _due(
+    world: World,
+    sources: Mapping[Kind, Reconcile],
+    only: frozenset[Ref] | None,
+    steps: Mapping[Ref, Step],
+    wrote: Touched | None,
+) -> list[Raw]:
+    """The objects to reconcile: all at first, then those whose reading `wrote` touched."""
+    due: list[Raw] = []
+    for kind in sources:
+        for obj in world.list(kind):
+            ref = ref_of(obj)
+            if only is not None and ref not in only:
+                continue
+            step = steps.get(ref)
+            if step is None or wrote is None or ref in wrote.refs or step.read_any(wrote):
+                due.append(obj)
+    return due
+
+
+def _pass_over(
+    due: Iterable[Raw],
+    world: World,
+    settings: Settings,
+    *,
+    now: datetime,
+    sources: Mapping[Kind, Reconcile],
+    steps: dict[Ref, Step],
+    providers: Mapping[str, ports.Provider] | None = None,
+) -> tuple[World, Touched]:
+    """Reconcile `due` against one world; the world after it, and what was written."""
     written: dict[Ref, Raw] = {}
     gone: list[Ref] = []
-    for kind, reconcile in sources.items():
-        for obj in world.list(kind):
-            step = reconcile_one(obj, reconcile, world, settings, now=now, providers=providers)
-            steps[step.ref] = step
-            for changed in (*step.settlement.created, *step.settlement.changed):
-                written[ref_of(changed)] = changed
-            gone.extend(step.settlement.deleted)
-            new = with_status(obj, step.outcome.status)
-            if new is not None:
-                written[step.ref] = new
-    return world.overlay(written.values(), without=gone) if written or gone else world
+    for obj in due:
+        ref = ref_of(obj)
+        reconcile = sources[(ref.group, ref.kind)]
+        step = reconcile_one(obj, reconcile, world, settings, now=now, providers=providers)
+        steps[step.ref] = step
+        for changed in (*step.settlement.created, *step.settlement.changed):
+            written[ref_of(changed)] = changed
+        gone.extend(step.settlement.deleted)
+        new = with_status(obj, step.outcome.status)
+        if new is not None:
+            written[step.ref] = new
+    if not (written or gone):
+        return world, Touched(())
+    return world.overlay(written.values(), without=gone), Touched((*written, *gone))
 
 
 def reconcile_one(
@@ -132,7 +208,7 @@ def reconcile_one(
         keep=outcome.keep,
         reads=reads,
     )
-    return Step(ref_of(obj), outcome, emission, settlement)
+    return Step(ref_of(obj), outcome, emission, settlement, tuple(reads.lookups))
 
 
 def emit(outcome: Outcome, reads: Reads) -> ports.Emission:

@@ -83,9 +83,21 @@ def _stale(
     keep: Keep,
     reads: Reads,
 ) -> tuple[Ref, ...]:
-    stored = (obj for kind in kinds for obj in reads.list(kind, owner.ref.namespace))
-    owned = (ref_of(obj) for obj in stored if owner.controls(obj))
+    owned = (ref_of(obj) for obj in reads.owned(owner) if _of_kinds(obj, kinds))
     return tuple(sorted(ref for ref in owned if ref not in wanted and not keep.holds(ref)))
+
+
+def _of_kinds(obj: Raw, kinds: tuple[Kind, ...]) -> bool:
+    """Of Services only aliases are routes; the others belong to the workloads."""
+    ref = ref_of(obj)
+    if (ref.group, ref.kind) == ("", "Service"):
+        return ("", "Service") in kinds and is_alias(obj)
+    return (ref.group, ref.kind) in kinds
+
+
+def is_alias(obj: Raw) -> bool:
+    """Whether a Service only points to another name, which makes it a routing object."""
+    return (obj.get("spec") or {}).get("type") == "ExternalName"
 
 
 def replacement(stored: Raw, wanted: Raw, reads: Reads) -> Raw | None:

@@ -8,8 +8,6 @@ import pytest
 
 from tests.cases import loading
 
-SUITES = Path(__file__).parent / "suites"
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -24,7 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "run" not in metafunc.fixturenames:
         return
-    folders = [Path(given) for given in metafunc.config.getoption("--cases")] or [SUITES]
+    folders = [Path(given) for given in metafunc.config.getoption("--cases")] or [
+        loading.SUITES_FOLDER
+    ]
     runs = [run for folder in folders for run in loading.runs(folder)]
     metafunc.parametrize("run", runs, ids=[run.id for run in runs])
 

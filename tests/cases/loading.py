@@ -17,6 +17,7 @@ import yaml
 
 from ingressctl.core import differences
 
+SUITES_FOLDER = Path(__file__).parent / "suites"
 BETTER = Path(__file__).parent / "better"
 INTERFERING = Path(__file__).parent / "interfering.yaml"
 

@@ -22,7 +22,7 @@ Number = int | None
 Text = str | None
 
 
-class _Shape(msgspec.Struct, frozen=True, gc=False):
+class _Shape(msgspec.Struct, gc=False):
     """Fields that are not named are free."""
 
 

@@ -94,6 +94,9 @@ def test_finds_keys_that_a_map_lacks() -> None:
     "source",
     [
         '{{printf "%999999999d" 1}}',
+        '{{printf "%.999999999f" 1.0}}',
+        '{{printf "%*d" 999999999 1}}',
+        '{{$f := "%99999999s"}}{{printf $f .Name}}',
         "{{define `a`}}{{template `a`}}{{end}}{{template `a`}}",
         "x" * (gotemplate.MAX_SOURCE + 1),
     ],

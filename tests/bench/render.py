@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 import msgspec
 import orjson
 
-from bench import worlds
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import cascade
+from tests.bench import worlds
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -1,0 +1,76 @@
+"""Tables of the README that follow from tables of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import get_args
+
+from ingressctl.core import differences, findings
+from ingressctl.core.ports import Capability, Provider
+
+CAPABILITIES: Mapping[str, str] = {
+    "weights": "canary weights",
+    "path-rewrite": "path template (prefix cut off)",
+    "regex-path": "path expressions (`:explain` of any model)",
+    "regex-rewrite": "rewrites by expression",
+    "header-match": "header matches (gRPC beside REST)",
+    "method-match": "method matches",
+    "grpc": "gRPC to the backend",
+    "set-headers": "request headers set",
+    "split-headers": "headers by backend",
+    "host-rewrite": "Host rewritten",
+    "timeout": "time limit of a rule",
+    "retries-off": "retries switched off",
+    "wildcard-host": "wildcard hosts",
+    "external-target": "targets in other namespaces",
+    "local-entry": "in-cluster gateway",
+    "mesh": "mesh sidecars",
+}
+"""What each capability means to a person, the ones asked for most first."""
+
+
+def differences_table() -> str:
+    """Where ingressctl differs from KServe, and why: a row a switch."""
+    rows = [
+        (f"`{row.id}`", ", ".join(row.ids[1:]), row.reference, row.better, row.why)
+        for row in differences.TABLE
+    ]
+    return markdown(("id", "also", "the reference", "ingressctl", "why"), rows)
+
+
+def providers_table(providers: Mapping[str, Provider]) -> str:
+    """What each provider can express; what it cannot is finding IC4001."""
+    names = sorted(providers)
+    rows = [
+        (text, *("yes" if key in providers[name].capabilities else "-" for name in names))
+        for key, text in CAPABILITIES.items()
+    ]
+    return markdown(("", *(f"`{name}`" for name in names)), rows)
+
+
+def reports_table() -> str:
+    """Field report to finding codes."""
+    by_report: dict[str, list[str]] = {}
+    for row in findings.TABLE.values():
+        for report in row.reports:
+            by_report.setdefault(report, []).append(f"`{row.code}` {row.title}")
+    rows = [
+        (report, "; ".join(sorted(by_report[report])))
+        for report in sorted(by_report, key=lambda report: int(report[1:]))
+    ]
+    return markdown(("report", "found as"), rows)
+
+
+def markdown(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table; pipes in cells are escaped."""
+    lines = [_line(head), _line("---" for _ in head)]
+    return "\n".join([*lines, *(_line(row) for row in rows)]) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def undescribed() -> frozenset[str]:
+    """Capabilities that the table forgot."""
+    return frozenset(get_args(Capability)) - set(CAPABILITIES)

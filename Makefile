@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test check bench demo lock clean
+.PHONY: test check bench demo readme lock clean
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests
@@ -14,6 +14,15 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/python -m tests.bench
+
+demo: $(STAMP)
+	$(BIN)/python -m tests.demo
+
+readme: $(STAMP)
+	$(BIN)/python -m tests.readme.sections
 
 $(STAMP): pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing: install Python 3.11 or newer, or name it with PYTHON=..." >&2; exit 1; }

@@ -1,0 +1,115 @@
+"""``make bench``: every figure of the README in one run, medians of a few runs each.
+
+Absolute times depend on the machine; compare figures of one run only. Each measure runs in
+a process of its own and prints JSON. ``python -m tests.bench NAME...`` runs some of them.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = 3
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One row of the table. `wanted` is the promise of the README, "" if there is none."""
+
+    what: str
+    median: float
+    spread: str
+    unit: str
+    wanted: str = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A module with arguments that prints a JSON mapping, and which keys become rows."""
+
+    name: str
+    arguments: tuple[str, ...]
+    rows: tuple[tuple[str, str, str, str], ...]
+    runs: int = RUNS
+
+
+def render(mode: str, provider: str) -> Measure:
+    what = f"10,000 InferenceServices, bytes to {provider}"
+    return Measure(
+        f"render-{provider}",
+        ("-m", "tests.bench.render", mode, provider, "10000"),
+        (("cpu", f"{what}: CPU", "s", "< 3"), ("mb", f"{what}: memory", "MB", "< 300")),
+    )
+
+
+MEASURES = (
+    render("Knative", "istio"),
+    render("Standard", "gateway_api"),
+    Measure(
+        "commands",
+        ("-m", "tests.bench.commands"),
+        (
+            ("help", "ingressctl --help", "s", "< 0.25"),
+            ("preview_yaml", "preview of 1,000 services (YAML) against a folder", "s", "< 2"),
+            ("preview_json", "preview of 1,000 services (JSON) against a folder", "s", "< 1"),
+            ("explain", "explain over 1,000 services", "s", "< 0.5"),
+        ),
+    ),
+    Measure(
+        "envoy",
+        ("-m", "tests.bench.envoy_change"),
+        (
+            ("p50", "one of 10,000 hosts, changed weight served: p50", "ms", "<= 5"),
+            ("p99", "one of 10,000 hosts, changed weight served: p99", "ms", "<= 20"),
+        ),
+        runs=1,
+    ),
+)
+
+
+def outcome(measure: Measure) -> dict[str, float]:
+    """One run in a process of its own."""
+    ran = subprocess.run(
+        [sys.executable, *measure.arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        timeout=600,
+        check=True,
+    )
+    values: dict[str, float] = json.loads(ran.stdout)
+    return values
+
+
+def figures(measure: Measure, run: Callable[[Measure], dict[str, float]]) -> Iterator[Figure]:
+    """The rows of one measure from its runs."""
+    found = [run(measure) for _ in range(measure.runs)]
+    for key, what, unit, wanted in measure.rows:
+        values = sorted(values[key] for values in found)
+        spread = f"{values[0]:.3g} - {values[-1]:.3g}" if len(values) > 1 else ""
+        yield Figure(what, statistics.median(values), spread, unit, wanted)
+
+
+def main(names: list[str]) -> None:
+    """Run the measures and print the table; progress goes to stderr."""
+    table = Table("figure", "median", "min - max", "unit", "wanted", box=None, pad_edge=False)
+    chosen = [measure for measure in MEASURES if not names or measure.name in names]
+    for measure in chosen:
+        start = time.monotonic()
+        for row in figures(measure, outcome):
+            table.add_row(row.what, f"{row.median:.3g}", row.spread, row.unit, row.wanted)
+        print(f"{measure.name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -146,6 +146,95 @@ TABLE: dict[str, Code] = _rows(
         "mend the template; nothing of this object is written meanwhile",
     ),
     Code(
+        "IC3301",
+        "warning",
+        "login in front of the model",
+        "{policy} asks {login} about every request at {entry}: a call without a session or "
+        "token gets 302 to its login page instead of an answer",
+        "call with a token that {login} accepts (an Authorization: Bearer header), as programs "
+        "have no browser session",
+        ("F105",),
+    ),
+    Code(
+        "IC3302",
+        "error",
+        "policy refuses probes",
+        "{policy} admits only calls with {needs}: it refuses the probes of activator and "
+        "autoscaler from namespace {knative} (RBAC: access denied), so the service stays "
+        "Unknown or unreachable",
+        "add a rule to it that admits source namespace {knative} to the paths {paths}; keep the "
+        "others",
+        ("F105",),
+    ),
+    Code(
+        "IC3303",
+        "warning",
+        "gateway not in the input",
+        "gateway {gateway} is not in the input: it is taken to admit every host",
+        "add the Gateway to the input, or read the cluster, to know what it admits",
+    ),
+    Code(
+        "IC3304",
+        "warning",
+        "not evaluated",
+        "{what} is not evaluated: the answer may differ where it acts",
+        "",
+    ),
+    Code(
+        "IC3305",
+        "error",
+        "pattern refused",
+        "{text}",
+        "rewrite the expression in RE2 syntax, or match by exact path or prefix",
+    ),
+    Code(
+        "IC3306",
+        "warning",
+        "short name of a backend",
+        "destination host {host} is not completed by Istio: no such service is found (503)",
+        "write {full}",
+        ("F100",),
+    ),
+    Code(
+        "IC3307",
+        "warning",
+        "backend not in the input",
+        "{backend} is not in the input: a gateway answers {status} for its share",
+        "add the Service, or correct the name or port",
+    ),
+    Code(
+        "IC3308",
+        "warning",
+        "requests go in a circle",
+        "{entry} sends the request for host {host} to itself",
+        "change the Host rewrite of {rule}",
+    ),
+    Code(
+        "IC3309",
+        "warning",
+        "policy refuses the request",
+        "{policy} {why}: the call ends with 403 (RBAC: access denied)",
+        "add a rule to it that admits this call",
+        ("F105",),
+    ),
+    Code(
+        "IC3310",
+        "warning",
+        "a later hop is more patient than an earlier one",
+        "{tight} ends the request after {limit}, although {patient} would wait {longer}",
+        "raise the limit of {tight}, or lower the other",
+        ("F5",),
+    ),
+    Code(
+        "IC3311",
+        "warning",
+        "hidden retries",
+        "{entry} repeats a failed {method} up to {attempts} times: a model may compute one "
+        "request several times",
+        "set retries.attempts: 0 in {rule}",
+        ("F29", "F5"),
+    ),
+    Code(
         "IC4001",
         "warning",
         "lost in translation",

@@ -88,10 +88,11 @@ ANY = (Match(),)
 
 @dataclass(frozen=True, slots=True)
 class SetHeaders:
-    """Request headers to set, replacing what the client sent."""
+    """Request headers to set, replacing what the client sent; `add` puts a value behind it."""
 
     headers: Pairs
     remove: tuple[str, ...] = ()
+    add: Pairs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class Redirect:
     host: str = ""
     port: int = 0
     status: int = 301
+    path: str = ""
 
 
 Filter = SetHeaders | RewriteHost | RewritePath | Redirect

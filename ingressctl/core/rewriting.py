@@ -51,12 +51,15 @@ def apply(
 
 
 def set_headers(headers: dict[str, str], item: SetHeaders, host: str) -> str:
-    """Set and remove headers in place; the host that results, which is a header as well."""
+    """Set, add and remove headers in place; the host that results, which is a header as well."""
     for name, value in item.headers:
         if name.lower() in ("host", ":authority"):
             host = value
         else:
             headers[name.lower()] = value
+    for name, value in item.add:
+        before = headers.get(name.lower())
+        headers[name.lower()] = value if before is None else f"{before},{value}"
     for name in item.remove:
         headers.pop(name.lower(), None)
     return host

@@ -135,7 +135,8 @@ class VirtualHost:
     """Hosts and their rules at some entries. A host may be exact, ``*.x`` or ``*``.
 
     No `entries`: at every entry. No `ports`: at every port. `one_label`: ``*.x`` stands
-    for one label only (Ingress).
+    for one label only (Ingress). A host of the request's `scheme` is asked
+    first, then one of the other: what stands in front may have ended TLS.
     """
 
     entries: tuple[str, ...]
@@ -143,6 +144,7 @@ class VirtualHost:
     rules: tuple[TableRule, ...]
     ports: tuple[int, ...] = ()
     one_label: bool = False
+    scheme: Literal["", "http", "https"] = ""
 
     def admits(self, pattern: str, request: Request) -> bool:
         """Whether a request that the pattern fits comes by a port of this host."""
@@ -258,10 +260,14 @@ class Table:
     def candidates(self, request: Request) -> Iterator[tuple[str, VirtualHost]]:
         """Every host pattern that fits the request, the most specific first."""
         for pattern in patterns(request.bare_host):
-            for entry in dict.fromkeys((request.entry, "")):
-                for virtual_host in self._by_host.get((entry, pattern), ()):
-                    if virtual_host.admits(pattern, request):
-                        yield pattern, virtual_host
+            hosts = [
+                virtual_host
+                for entry in dict.fromkeys((request.entry, ""))
+                for virtual_host in self._by_host.get((entry, pattern), ())
+                if virtual_host.admits(pattern, request)
+            ]
+            hosts.sort(key=lambda found: found.scheme not in ("", request.scheme))
+            yield from ((pattern, virtual_host) for virtual_host in hosts)
 
     def _refused(self, request: Request) -> tuple[Loss, ...]:
         return tuple(

@@ -9,7 +9,7 @@ from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
-from ingressctl.providers.gateway_api import emit, status
+from ingressctl.providers.gateway_api import emit, read, status
 
 HTTP_ROUTE: Kind = ("gateway.networking.k8s.io", "HTTPRoute")
 
@@ -52,7 +52,7 @@ class GatewayAPI:
 
     def read(self, objects: Iterable[Raw], *, reads: Reads) -> Table:
         """HTTPRoutes as their Gateways attach and evaluate them."""
-        raise NotImplementedError
+        return read.table(objects, reads=reads)
 
     def readiness(self, route: Route, *, reads: Reads) -> Verdict:
         """What the Gateways say of the route's objects, the first problem first."""

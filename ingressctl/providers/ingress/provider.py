@@ -9,7 +9,7 @@ from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
-from ingressctl.providers.ingress import emit
+from ingressctl.providers.ingress import emit, read
 
 INGRESS: Kind = ("networking.k8s.io", "Ingress")
 
@@ -34,7 +34,7 @@ class Ingress:
 
     def read(self, objects: Iterable[Raw], *, reads: Reads) -> Table:
         """Ingresses as controllers evaluate them: exact before the longest prefix."""
-        raise NotImplementedError
+        return read.table(objects, reads=reads)
 
     def readiness(self, route: Route, *, reads: Reads) -> Verdict:
         """Ingresses tell too little: accepted as written."""

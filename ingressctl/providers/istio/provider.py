@@ -9,7 +9,7 @@ from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
-from ingressctl.providers.istio import emit
+from ingressctl.providers.istio import emit, read
 
 VIRTUAL_SERVICE: Kind = ("networking.istio.io", "VirtualService")
 
@@ -56,7 +56,7 @@ class Istio:
 
     def read(self, objects: Iterable[Raw], *, reads: Reads) -> Table:
         """VirtualServices as Istio evaluates them."""
-        raise NotImplementedError
+        return read.table(objects, reads=reads)
 
     def readiness(self, route: Route, *, reads: Reads) -> Verdict:
         """VirtualServices tell nothing of themselves: accepted as written."""

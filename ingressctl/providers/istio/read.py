@@ -1,0 +1,176 @@
+"""VirtualServices as Istio's gateways and sidecars evaluate them.
+
+Every match of an http route becomes a route of its own, in the order written: Istio does
+not sort by precision. VirtualServices of one host at one gateway are joined by age, with
+routes that take everything moved last; a sidecar takes the oldest and ignores the others.
+A host is served from the most specific host list: once somebody names example.com, hosts
+``*`` never see it (F8). Not evaluated, and said so: delegates, client labels, faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.model import HeaderMatch, Match, Redirect
+from ingressctl.core.outcome import Finding
+from ingressctl.core.table import Refusal, Table, TableMatch, TableRule, VirtualHost
+from ingressctl.core.world import Reads
+from ingressctl.providers.istio import gateways, routes
+from ingressctl.providers.istio.gateways import MESH, Server
+
+VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
+
+Place = tuple[str, int, str]
+"""Entry, port, host."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is gathered while objects are read one after the other."""
+
+    reads: Reads
+    rules: dict[Place, list[TableRule]] = field(default_factory=dict)
+    schemes: dict[tuple[str, int], Server] = field(default_factory=dict)
+    refusals: list[Refusal] = field(default_factory=list)
+    findings: dict[Finding, None] = field(default_factory=dict)
+    servers: dict[str, tuple[Server, ...]] = field(default_factory=dict)
+
+
+def table(objects: Iterable[Raw], *, reads: Reads) -> Table:
+    """The table of all VirtualServices among the objects."""
+    draft = _Draft(reads)
+    ours = [obj for obj in objects if ref_of(obj)[:2] == VIRTUAL_SERVICE]
+    for obj in sorted(ours, key=_age):
+        _add(obj, draft)
+    hosts = tuple(_virtual_host(place, rules, draft) for place, rules in draft.rules.items())
+    known = tuple(
+        f"{ref.namespace}/{ref.name}" for ref in map(ref_of, reads.list(gateways.GATEWAY))
+    )
+    return Table("istio", hosts, tuple(draft.refusals), tuple(draft.findings), known)
+
+
+def _age(obj: Raw) -> tuple[bool, str, str]:
+    """Older first, then by name and namespace; an object not yet created is the youngest."""
+    meta = obj["metadata"]
+    created = str(meta.get("creationTimestamp") or "")
+    return (not created, created, f"{meta.get('name')}.{meta.get('namespace')}")
+
+
+def _add(obj: Raw, draft: _Draft) -> None:
+    ref, spec = ref_of(obj), obj.get("spec") or {}
+    http = routes.rules(obj, reads=draft.reads, findings=draft.findings)
+    hosts = [_full_host(str(host), ref.namespace, draft.reads) for host in spec.get("hosts") or ()]
+    named = spec.get("gateways") or [MESH]
+    for name in dict.fromkeys(gateways.full_name(str(gateway), ref.namespace) for gateway in named):
+        if not _exported(spec, ref, name):
+            reason = f"exportTo does not reach {name}"
+            draft.refusals.append(Refusal(ref, name, tuple(hosts), reason))
+            continue
+        rules = _ordered(http, name)
+        for host in hosts:
+            if name == MESH:
+                _bind_mesh(ref, host, rules, draft)
+            else:
+                _bind(ref, name, host, rules, draft)
+
+
+def _full_host(host: str, namespace: str, reads: Reads) -> str:
+    """Istio completes a name without dots by the namespace; no other short name."""
+    host = host.lower()
+    if "." in host or host == "*":
+        return host
+    return f"{host}.{namespace}.svc.{reads.settings.cluster_domain}"
+
+
+def _exported(spec: Mapping[str, Any], ref: Ref, entry: str) -> bool:
+    to = spec.get("exportTo") or ["*"]
+    namespace = entry.partition("/")[0]
+    reached = {ref.namespace if item == "." else item for item in to}
+    return entry == MESH or "*" in reached or namespace in reached
+
+
+def _bind(ref: Ref, entry: str, host: str, rules: list[TableRule], draft: _Draft) -> None:
+    servers = _servers(entry, draft)
+    fitting = [server for server in servers if server.admits(host, ref.namespace)]
+    if not fitting:
+        reason = f"Gateway {entry} admits no host {host} from namespace {ref.namespace}"
+        draft.refusals.append(Refusal(ref, entry, (host,), reason))
+    for server in fitting:
+        draft.schemes.setdefault((entry, server.port), server)
+        draft.rules.setdefault((entry, server.port, host), []).extend(rules)
+
+
+def _servers(entry: str, draft: _Draft) -> tuple[Server, ...]:
+    if entry not in draft.servers:
+        gateway = gateways.find(entry, draft.reads)
+        draft.servers[entry] = gateways.ANYTHING if gateway is None else gateways.servers(gateway)
+        if gateway is None:
+            namespace, _, name = entry.partition("/")
+            missing = Ref(*gateways.GATEWAY, namespace, name)
+            draft.findings[Finding.of("IC3303", missing, gateway=entry)] = None
+    return draft.servers[entry]
+
+
+def _bind_mesh(ref: Ref, host: str, rules: list[TableRule], draft: _Draft) -> None:
+    """A service's name holds under its short forms as well; the oldest object wins."""
+    suffix = f".svc.{draft.reads.settings.cluster_domain}"
+    short = host.removesuffix(suffix)
+    names = (host, f"{short}.svc", short) if short != host else (host,)
+    for name in names:
+        if (MESH, 0, name) in draft.rules:
+            reason = f"an older VirtualService holds {name}: sidecars do not join them"
+            draft.refusals.append(Refusal(ref, MESH, (name,), reason))
+        else:
+            draft.rules[(MESH, 0, name)] = list(rules)
+
+
+def _ordered(http: Iterable[TableRule], entry: str) -> list[TableRule]:
+    """One object's rules at an entry; what follows a rule for everything is never asked."""
+    kept: list[TableRule] = []
+    caught = False
+    for rule in http:
+        if caught:
+            never = replace(rule.matches[0], never="follows a rule of its object for everything")
+            kept.append(replace(rule, matches=(never,)))
+        else:
+            kept.append(rule)
+            caught = takes_everything(rule, entry)
+    return kept
+
+
+def takes_everything(rule: TableRule, entry: str) -> bool:
+    """Istio's catch-all: path prefix /, no header and no query parameter."""
+    match = rule.matches[0]
+    if match.never or (match.entries and entry not in match.entries):
+        return False
+    path = match.match.path
+    if path is not None and (path.kind, path.value) not in (("prefix", "/"), ("regex", "*")):
+        return False
+    return not (match.match.headers or match.match.method or match.without or match.query)
+
+
+def _virtual_host(place: Place, rules: list[TableRule], draft: _Draft) -> VirtualHost:
+    entry, port, host = place
+    if entry == MESH:
+        return VirtualHost((entry,), (host,), tuple(rules))
+    last = [rule for rule in rules if takes_everything(rule, entry)]
+    first = [rule for rule in rules if not takes_everything(rule, entry)]
+    server = draft.schemes[(entry, port)]
+    redirect = [_to_https(entry)] if server.redirects else []
+    ports = (port,) if port else ()
+    return VirtualHost((entry,), (host,), (*redirect, *first, *last), ports, scheme=server.scheme)
+
+
+def _to_https(entry: str) -> TableRule:
+    namespace, _, name = entry.partition("/")
+    plain = TableMatch(Match(headers=(HeaderMatch(":scheme", "exact", "http"),)))
+    return TableRule(
+        source=Ref(*gateways.GATEWAY, namespace, name),
+        name="httpsRedirect",
+        matches=(plain,),
+        splits=(),
+        filters=(Redirect("https"),),
+    )

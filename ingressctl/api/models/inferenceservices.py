@@ -11,7 +11,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ingressctl.api.models.pods import Container, Object, Objects, Open, Pod, Texts, WorkerSpec
+from ingressctl.api.models.pods import (
+    Container,
+    Object,
+    Objects,
+    Open,
+    Pod,
+    Strict,
+    Texts,
+    WorkerSpec,
+)
 
 ScaleMetric = Literal["cpu", "memory", "concurrency", "rps"]
 
@@ -25,7 +34,7 @@ class Framework(Container):
     protocolVersion: str | None = None
 
 
-class ModelFormat(Open):
+class ModelFormat(Strict):
     """Name and version of a model's format."""
 
     name: str
@@ -92,14 +101,14 @@ class Explainer(Component):
     art: Framework | None = None
 
 
-class Canary(Open):
+class Canary(Strict):
     """A canary of the predictor in Standard mode."""
 
     trafficPercent: int = Field(json_schema_extra={"minimum": 0, "maximum": 100})
     predictor: Predictor
 
 
-class Spec(Open):
+class Spec(Strict):
     """The components of a service."""
 
     predictor: Predictor
@@ -126,7 +135,7 @@ class Status(Open):
     deploymentMode: str | None = None
 
 
-class InferenceService(Open):
+class InferenceService(Strict):
     """A whole InferenceService."""
 
     metadata: Metadata

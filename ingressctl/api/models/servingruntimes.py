@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 
 from ingressctl.api.models.inferenceservices import Metadata
-from ingressctl.api.models.pods import Open, Pod, Texts, WorkerSpec
+from ingressctl.api.models.pods import Pod, Strict, Texts, WorkerSpec
 
 
-class SupportedModelFormat(Open):
+class SupportedModelFormat(Strict):
     """A format that the runtime serves (spec/kserve-runtimes.md 5)."""
 
     name: str
@@ -29,7 +29,7 @@ class Spec(Pod):
     annotations: Texts | None = None
 
 
-class ServingRuntime(Open):
+class ServingRuntime(Strict):
     """A whole ServingRuntime or ClusterServingRuntime."""
 
     metadata: Metadata

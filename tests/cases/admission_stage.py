@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import yaml
 
@@ -125,22 +124,3 @@ def compare_stored(stored: Raw | None, expected: str) -> list[str]:
         return ["nothing is stored"]
     wanted = yaml.load(expected, yaml.CSafeLoader)
     return [f"stored: {fault}" for fault in comparing.compare_object(stored, wanted)]
-
-
-def field_refusals(run: Run) -> tuple[list[str], ...]:
-    """Messages for each InferenceService of a field case, which are judged one by one."""
-    documents = comparing.documents(run.case["input"])
-    refused = admit(documents, run=run).refused
-    return tuple(
-        [refusal.message for refusal in refused.get(ref_of(obj), ())]
-        for obj in documents
-        if obj["kind"] == "InferenceService"
-    )
-
-
-def mentions(run: Run) -> list[str]:
-    """Texts that the error must hold besides `match`: `error.mentions` of the assert block."""
-    block = (run.case.get("assert") or "").partition("```yaml")[2].partition("```")[0]
-    asserted: dict[str, Any] = yaml.safe_load(block) or {}
-    texts: list[str] = asserted.get("error", {}).get("mentions", [])
-    return texts

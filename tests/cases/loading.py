@@ -20,6 +20,7 @@ from ingressctl.core import differences
 SUITES_FOLDER = Path(__file__).parent / "suites"
 BETTER = Path(__file__).parent / "better"
 INTERFERING = Path(__file__).parent / "interfering.yaml"
+NEEDING = Path(__file__).parent / "needing.yaml"
 
 SUITES = (
     "kserve-ingress",
@@ -83,7 +84,7 @@ def _runs_of(suite: str, case: dict[str, Any]) -> Iterator[Run]:
     answers = {
         key: case[key] for key in ("expected", "status", "error", "stored", "assert") if key in case
     }
-    ids = _ids(case)
+    ids = _ids(suite, case)
     if case.get("compat") == "defect":
         yield Run(suite, case, "kserve", answers)
         own = _own_expectation(suite, case["name"])
@@ -96,7 +97,7 @@ def _runs_of(suite: str, case: dict[str, Any]) -> Iterator[Run]:
         yield Run(suite, case, _plus(ids), answers)
         yield from _under_better(suite, case, answers)
     else:
-        yield Run(suite, case, "kserve", answers)
+        yield Run(suite, case, _plus(_needed(suite, case)), answers)
 
 
 def _under_better(suite: str, case: dict[str, Any], answers: dict[str, Any]) -> Iterator[Run]:
@@ -105,9 +106,17 @@ def _under_better(suite: str, case: dict[str, Any], answers: dict[str, Any]) -> 
         yield Run(suite, case, "better", answers)
 
 
-def _ids(case: dict[str, Any]) -> list[str]:
+def _ids(suite: str, case: dict[str, Any]) -> list[str]:
     named = case.get("difference") or [case.get("report")]
-    return [identity for identity in named if identity and differences.known(identity)]
+    known = [identity for identity in named if identity and differences.known(identity)]
+    return list(dict.fromkeys((*known, *_needed(suite, case))))
+
+
+def _needed(suite: str, case: dict[str, Any]) -> list[str]:
+    """Further ids that a case stands on, with their reason in needing.yaml."""
+    needing = yaml.safe_load(NEEDING.read_text())
+    reasons = (*needing.get(suite, ()), *needing.get(f"{suite}/{case['name']}", ()))
+    return [reason.partition(":")[0] for reason in reasons]
 
 
 def _plus(ids: list[str]) -> str:

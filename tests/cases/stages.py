@@ -40,8 +40,6 @@ class Result:
     """What is compared with `expected`, where that is not the routing objects."""
     stored: Raw | None = None
     """The InferenceService as admission stores it, where a case has `stored`."""
-    each: tuple[list[str], ...] | None = None
-    """Messages by object, where each object must be refused by itself."""
 
 
 def settings_of(run: Run) -> Settings:
@@ -92,13 +90,7 @@ def shuffled(objects: list[dict[str, Any]], run: Run) -> list[dict[str, Any]]:
 
 
 def run_case(run: Run) -> Result:
-    return STAGES[run.case.get("stage") or _field_stage(run)](run)
-
-
-def _field_stage(run: Run) -> str:
-    """Cases of `field` name no stage: what they state tells it."""
-    only_refusal = "error" in run.case and not {"expected", "status"} & set(run.case)
-    return "refuse" if only_refusal and any(admission_stage.field_refusals(run)) else "field"
+    return STAGES[run.case["stage"]](run)
 
 
 def run_routes(run: Run) -> Result:
@@ -131,17 +123,11 @@ def run_admit_runtime(run: Run) -> Result:
     return Result(World.of(list(after.stored.values())), after.messages)
 
 
-def run_refuse(run: Run) -> Result:
-    each = admission_stage.field_refusals(run)
-    return Result(World.of([]), [text for texts in each for text in texts], each=each)
-
-
 STAGES: Mapping[str, Callable[[Run], Result]] = {
     "routes": run_routes,
     "validate": run_validate,
     "default": run_default,
     "admit-runtime": run_admit_runtime,
-    "refuse": run_refuse,
 }
 
 

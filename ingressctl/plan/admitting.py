@@ -1,0 +1,67 @@
+"""Admission as preview and check ask it: one object, and the world that it comes into.
+
+An object that the API server has already (it has a uid) is judged as an update of itself,
+so that rules about changes stay silent; any other is judged as a new one.
+"""
+
+from __future__ import annotations
+
+from ingressctl.api import admission, configmaps
+from ingressctl.api.inferenceservices import KIND
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.outcome import Finding
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import Kind, World
+from ingressctl.sources.kserve import config as configuration
+
+RUNTIMES: tuple[Kind, ...] = (
+    ("serving.kserve.io", "ServingRuntime"),
+    ("serving.kserve.io", "ClusterServingRuntime"),
+)
+ADMITTED = frozenset({KIND, *RUNTIMES})
+REFUSALS = frozenset({"IC1301", "IC1302"})
+"""Codes that mean: no cluster would take this object."""
+
+
+def refusals(obj: Raw, *, world: World, settings: Settings) -> tuple[Finding, ...]:
+    """Why admission refuses the object, as error findings; empty if it is admitted.
+
+    A configuration that cannot be read refuses nothing here: it is a finding of its own.
+    """
+    ref = ref_of(obj)
+    if (ref.group, ref.kind) not in ADMITTED:
+        return ()
+    stored = bool((obj.get("metadata") or {}).get("uid"))
+    try:
+        admitted = admission.admit(
+            obj,
+            old=obj if stored else None,
+            operation="update" if stored else "create",
+            config=_config(world, settings),
+            differs=settings.compat.differs,
+            peers=_peers(ref, world),
+        )
+    except configmaps.ConfigFault:
+        return ()
+    return tuple(
+        Finding.of(
+            "IC1302",
+            ref,
+            path=refusal.path,
+            difference=refusal.difference,
+            text=refusal.message,
+            remedy=refusal.remedy,
+        )
+        for refusal in admitted.refusals
+    )
+
+
+def _config(world: World, settings: Settings) -> dict[str, str]:
+    ref = Ref("", "ConfigMap", settings.config_namespace, configuration.NAME)
+    data = (world.get(ref) or {}).get("data") or {}
+    return {str(key): str(value) for key, value in data.items()}
+
+
+def _peers(ref: Ref, world: World) -> list[Raw]:
+    """The other runtimes, which a runtime must not contradict."""
+    return [obj for kind in RUNTIMES for obj in world.list(kind) if ref_of(obj) != ref]

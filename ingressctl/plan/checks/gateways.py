@@ -1,0 +1,161 @@
+"""Entries that routes name and that are not there, or that will not take them (F54 to F57, F107).
+
+A gateway that exists nowhere is an error where the world holds gateways of that kind, and
+a warning where it holds none: then the input may simply not contain them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import yaml
+
+from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION, InferenceService
+from ingressctl.api.refs import Ref
+from ingressctl.core.outcome import Finding
+from ingressctl.core.world import Kind
+from ingressctl.plan.checks import istio
+from ingressctl.plan.checks.picture import (
+    GATEWAY,
+    HTTP_ROUTE,
+    INGRESS,
+    INGRESS_CLASS,
+    ISTIO_GATEWAY,
+    VIRTUAL_SERVICE,
+    Picture,
+    spec_of,
+)
+
+GATEWAY_CLASS: Kind = ("gateway.networking.k8s.io", "GatewayClass")
+
+
+def find(picture: Picture) -> Iterator[Finding]:
+    """Missing gateways and classes, and settings that name two different gateways."""
+    yield from _missing(_istio_parents(picture), ISTIO_GATEWAY, picture)
+    yield from _missing(_gateway_parents(picture), GATEWAY, picture)
+    yield from _classes(picture)
+    yield from _gateway_classes(picture)
+    for service in picture.services:
+        yield from _chosen(service, picture)
+        yield from _istio_class(service, picture)
+    yield from _two_halves(picture)
+
+
+def _istio_parents(picture: Picture) -> Iterator[tuple[Ref, str]]:
+    for ref, obj in picture.objects(VIRTUAL_SERVICE):
+        for gateway in spec_of(obj).get("gateways") or ():
+            if gateway != istio.MESH:
+                yield ref, istio.full_name(str(gateway), ref.namespace)
+
+
+def _gateway_parents(picture: Picture) -> Iterator[tuple[Ref, str]]:
+    for ref, obj in picture.objects(HTTP_ROUTE):
+        for parent in spec_of(obj).get("parentRefs") or ():
+            if parent.get("kind", "Gateway") == "Gateway":
+                yield ref, f"{parent.get('namespace') or ref.namespace}/{parent.get('name')}"
+
+
+def _missing(parents: Iterable[tuple[Ref, str]], kind: Kind, picture: Picture) -> Iterator[Finding]:
+    known = bool(picture.world.list(kind))
+    for ref, gateway in dict.fromkeys(parents):
+        namespace, _, name = gateway.rpartition("/")
+        if picture.world.get(Ref(*kind, namespace, name)) is None:
+            code = "IC5001" if known else "IC5002"
+            yield Finding.of(code, ref, picture.owner(ref), kind=kind[1], gateway=gateway)
+
+
+def _classes(picture: Picture) -> Iterator[Finding]:
+    """Ingress classes that the cluster does not have, where it has any."""
+    if not picture.world.list(INGRESS_CLASS):
+        return
+    for ref, obj in picture.objects(INGRESS):
+        name = str(spec_of(obj).get("ingressClassName") or "")
+        if name and picture.world.get(Ref(*INGRESS_CLASS, "", name)) is None:
+            yield Finding.of("IC5003", ref, picture.owner(ref), name=name)
+
+
+def _gateway_classes(picture: Picture) -> Iterator[Finding]:
+    """Gateways of our routes whose class is not there, or that say they are not programmed."""
+    for gateway in dict.fromkeys(name for _, name in _gateway_parents(picture)):
+        namespace, _, name = gateway.rpartition("/")
+        ref = Ref(*GATEWAY, namespace, name)
+        obj = picture.world.get(ref)
+        if obj is None:
+            continue
+        class_name = str(spec_of(obj).get("gatewayClassName") or "")
+        missing = picture.world.get(Ref(*GATEWAY_CLASS, "", class_name)) is None
+        if picture.world.list(GATEWAY_CLASS) and missing:
+            yield Finding.of("IC5004", ref, gateway=gateway, name=class_name)
+        for condition in (obj.get("status") or {}).get("conditions") or ():
+            if condition.get("type") in ("Accepted", "Programmed") and (
+                condition.get("status") == "False"
+            ):
+                yield Finding.of(
+                    "IC5005",
+                    ref,
+                    gateway=gateway,
+                    condition=condition["type"],
+                    text=condition.get("message") or condition.get("reason") or "",
+                )
+
+
+def _chosen(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+    """Gateways of the annotation that the configuration does not offer (F55)."""
+    chosen = service.annotations.get(GATEWAYS_ANNOTATION, "")
+    for name in filter(None, (part.strip() for part in chosen.split(","))):
+        if name not in picture.ingress.ingressGateways:
+            offered = ", ".join(picture.ingress.ingressGateways) or "none"
+            yield Finding.of(
+                "IC5006", service.ref, annotation=GATEWAYS_ANNOTATION, name=name, offered=offered
+            )
+
+
+def _istio_class(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+    """Standard mode makes an Ingress: nobody makes a VirtualService for it (F57)."""
+    if picture.mode(service) != "Standard" or picture.provider(service) != "ingress":
+        return
+    if picture.ingress.ingressClassName != "istio" or not _has_ingress(service, picture):
+        return
+    known = picture.world.list(INGRESS_CLASS)
+    if picture.world.get(Ref(*INGRESS_CLASS, "", "istio")) is None and not known:
+        yield Finding.of("IC5007", service.ref, name="istio")
+
+
+def _has_ingress(service: InferenceService, picture: Picture) -> bool:
+    return picture.world.get(Ref(*INGRESS, service.namespace, service.name)) is not None
+
+
+def _two_halves(picture: Picture) -> Iterator[Finding]:
+    """KServe's gateway and the one that Knative's own routes use are set apart (F107)."""
+    external = set(_external_gateways(picture))
+    ours = set(picture.ingress.gateways)
+    if not external or not ours or external & ours:
+        return
+    for service in picture.services:
+        if picture.mode(service) == "Knative" and picture.provider(service) == "istio":
+            yield Finding.of(
+                "IC5008",
+                service.ref,
+                ours=", ".join(sorted(ours)),
+                theirs=", ".join(sorted(external)),
+            )
+
+
+def _external_gateways(picture: Picture) -> Iterator[str]:
+    """Public gateways of config-istio, in either of its two spellings (net-istio).
+
+    Keys `gateway.NAMESPACE.NAME`, and the YAML list under `external-gateways`.
+    """
+    name = Ref("", "ConfigMap", picture.settings.knative_namespace, "config-istio")
+    data = (picture.world.get(name) or {}).get("data") or {}
+    for key in data:
+        prefix, _, rest = str(key).partition(".")
+        if prefix == "gateway" and "." in rest:
+            yield rest.replace(".", "/", 1)
+    try:
+        listed = yaml.load(str(data.get("external-gateways") or ""), yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict):
+            yield f"{entry.get('namespace')}/{entry.get('name')}"

@@ -1,0 +1,57 @@
+"""Everything that `check` finds, and what `preview` and `render` add to their output.
+
+Findings of the cascade itself (what a reconcile, a provider or settling had to say), of
+admission, and of the checks of plan/checks. Sorted, so that one input has one output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ingressctl.core.outcome import Finding
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import World
+from ingressctl.plan import admitting
+from ingressctl.plan.cascade import Cascade
+from ingressctl.plan.checks import (
+    backends,
+    canaries,
+    configuration,
+    gateways,
+    names,
+    picture,
+    shadowing,
+    timeouts,
+    visibility,
+)
+
+Check = Callable[[picture.Picture], Iterable[Finding]]
+CHECKS: tuple[Check, ...] = (
+    configuration.find,
+    names.find,
+    visibility.find,
+    canaries.find,
+    timeouts.find,
+    gateways.find,
+    shadowing.find,
+    backends.find,
+)
+
+
+def find(cascade: Cascade, *, base: World, settings: Settings) -> tuple[Finding, ...]:
+    """Every finding of a cascade over `base`, once, by code and object."""
+    seen = picture.of(cascade, base=base, settings=settings)
+    found = [finding for step in cascade.steps for finding in step.findings]
+    found += _admission(base, settings)
+    found += [finding for check in CHECKS for finding in check(seen)]
+    return tuple(sorted(dict.fromkeys(found), key=order))
+
+
+def _admission(base: World, settings: Settings) -> Iterator[Finding]:
+    for obj in base:
+        yield from admitting.refusals(obj, world=base, settings=settings)
+
+
+def order(finding: Finding) -> tuple[str, tuple[str, ...], str, str]:
+    """The order in which findings are shown."""
+    return (finding.code, tuple(map(str, finding.refs)), finding.path, str(finding.args))

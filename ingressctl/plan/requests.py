@@ -1,0 +1,103 @@
+"""A request that works, for each service (F108): what users ask for first.
+
+The path of a model API is not in the URL that status prints. Which one holds follows from
+the protocol of the model and its runtime: v1, v2 (Open Inference Protocol), or OpenAI for
+language models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ingressctl.api.inferenceservices import InferenceService, ViewFault
+from ingressctl.api.refs import Ref
+from ingressctl.core.settings import Settings
+from ingressctl.plan.cascade import Cascade, Step
+
+OPENAI_SERVERS = ("huggingface", "vllm")
+OPENAI_TASKS = "/openai/v1/chat/completions"
+RUNTIMES = (
+    ("serving.kserve.io", "ServingRuntime"),
+    ("serving.kserve.io", "ClusterServingRuntime"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A request for one service: from outside ("" if nothing leads in) and from inside."""
+
+    service: Ref
+    method: str
+    outside: str
+    inside: str
+
+
+def usage(cascade: Cascade, *, settings: Settings) -> tuple[str, ...]:
+    """Lines to print: a request from outside and one from inside for each service."""
+    lines: list[str] = []
+    for item in usages(cascade, settings=settings):
+        lines += [f"{item.service}: {item.method} {item.outside}"] if item.outside else []
+        lines += [f"{item.service}: {item.method} {item.inside} (in the cluster)"]
+    return tuple(lines)
+
+
+def usages(cascade: Cascade, *, settings: Settings) -> Iterator[Usage]:
+    """The requests of every service that has a URL."""
+    for step in cascade.steps:
+        obj = cascade.world.get(step.ref)
+        url = _url(step)
+        if obj is None or not url:
+            continue
+        try:
+            service = InferenceService(obj)
+        except ViewFault:
+            continue
+        path = api_path(service, cascade)
+        inside = str(((step.outcome.status or {}).get("address") or {}).get("url") or "")
+        local = (urlsplit(url).hostname or "").endswith(f".svc.{settings.cluster_domain}")
+        outside = "" if local else url.rstrip("/") + path
+        yield Usage(step.ref, "POST", outside, (inside or url).rstrip("/") + path)
+
+
+def _url(step: Step) -> str:
+    return str((step.outcome.status or {}).get("url") or "")
+
+
+def api_path(service: InferenceService, cascade: Cascade) -> str:
+    """The path of a prediction, by protocol and name of the model."""
+    protocol = _protocol(service, cascade)
+    if protocol == "openai":
+        return OPENAI_TASKS
+    if protocol == "v2":
+        return f"/v2/models/{service.name}/infer"
+    return f"/v1/models/{service.name}:predict"
+
+
+def _protocol(service: InferenceService, cascade: Cascade) -> str:
+    model = service.spec.predictor.model or {}
+    written = str(model.get("protocolVersion") or "")
+    if written:
+        return "v2" if written in ("v2", "grpc-v2") else written
+    kind = str((model.get("modelFormat") or {}).get("name") or "")
+    if kind in OPENAI_SERVERS:
+        return "openai"
+    runtime = _runtime(service, model, cascade)
+    spoken = tuple((runtime.get("spec") or {}).get("protocolVersions") or ())
+    return "v2" if spoken and "v1" not in spoken and "v2" in spoken else "v1"
+
+
+def _runtime(
+    service: InferenceService, model: Mapping[str, Any], cascade: Cascade
+) -> Mapping[str, Any]:
+    """The runtime that the model names or that its status records."""
+    predictor = (service.status.get("components") or {}).get("predictor") or {}
+    name = str(model.get("runtime") or predictor.get("servingRuntimeName") or "")
+    for group, kind in RUNTIMES:
+        space = service.namespace if kind == "ServingRuntime" else ""
+        found = cascade.world.get(Ref(group, kind, space, name))
+        if found is not None:
+            return found
+    return {}

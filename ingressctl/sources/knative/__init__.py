@@ -1,0 +1,1 @@
+"""Knative Services: the second hop of whatever KServe runs on Knative."""

@@ -6,6 +6,8 @@ so that rules about changes stay silent; any other is judged as a new one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ingressctl.api import admission, configmaps
 from ingressctl.api.inferenceservices import KIND
 from ingressctl.api.refs import Raw, Ref, ref_of
@@ -23,45 +25,70 @@ REFUSALS = frozenset({"IC1301", "IC1302"})
 """Codes that mean: no cluster would take this object."""
 
 
+SHIPPED = {"security": '{"autoMountServiceAccountToken": true}'}
+"""What admission reads of the ConfigMap that KServe ships, where there is none (W4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The object as it would be stored, and error findings if it would not be."""
+
+    stored: Raw
+    refusals: tuple[Finding, ...] = ()
+
+
 def refusals(obj: Raw, *, world: World, settings: Settings) -> tuple[Finding, ...]:
-    """Why admission refuses the object, as error findings; empty if it is admitted.
+    """Why admission refuses the object, as error findings; empty if it is admitted."""
+    held = bool((obj.get("metadata") or {}).get("uid"))
+    return judge(obj, old=obj if held else None, world=world, settings=settings).refusals
+
+
+def judge(obj: Raw, *, old: Raw | None, world: World, settings: Settings) -> Judgement:
+    """The object filled in and judged, as an update of `old` or as a new one.
 
     A configuration that cannot be read refuses nothing here: it is a finding of its own.
     """
     ref = ref_of(obj)
     if (ref.group, ref.kind) not in ADMITTED:
-        return ()
-    stored = bool((obj.get("metadata") or {}).get("uid"))
+        return Judgement(obj)
     try:
         admitted = admission.admit(
             obj,
-            old=obj if stored else None,
-            operation="update" if stored else "create",
+            old=old,
+            operation="create" if old is None else "update",
             config=_config(world, settings),
             differs=settings.compat.differs,
             peers=_peers(ref, world),
         )
     except configmaps.ConfigFault:
-        return ()
-    return tuple(
-        Finding.of(
-            "IC1302",
-            ref,
-            path=refusal.path,
-            difference=refusal.difference,
-            text=refusal.message,
-            remedy=refusal.remedy,
-        )
-        for refusal in admitted.refusals
+        return Judgement(obj)
+    return Judgement(
+        admitted.stored,
+        tuple(
+            Finding.of(
+                "IC1302",
+                ref,
+                path=refusal.path,
+                difference=refusal.difference,
+                text=refusal.message,
+                remedy=refusal.remedy,
+            )
+            for refusal in admitted.refusals
+        ),
     )
 
 
 def _config(world: World, settings: Settings) -> dict[str, str]:
     ref = Ref("", "ConfigMap", settings.config_namespace, configuration.NAME)
-    data = (world.get(ref) or {}).get("data") or {}
+    obj = world.get(ref)
+    if obj is None:
+        return dict(SHIPPED)
+    data = obj.get("data") or {}
     return {str(key): str(value) for key, value in data.items()}
 
 
 def _peers(ref: Ref, world: World) -> list[Raw]:
     """The other runtimes, which a runtime must not contradict."""
+    if (ref.group, ref.kind) not in RUNTIMES:
+        return []
     return [obj for kind in RUNTIMES for obj in world.list(kind) if ref_of(obj) != ref]

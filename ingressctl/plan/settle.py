@@ -83,12 +83,12 @@ def _stale(
     keep: Keep,
     reads: Reads,
 ) -> tuple[Ref, ...]:
-    owned = (ref_of(obj) for obj in reads.owned(owner) if _of_kinds(obj, kinds))
+    owned = (ref_of(obj) for obj in reads.owned(owner) if is_routing(obj, kinds))
     return tuple(sorted(ref for ref in owned if ref not in wanted and not keep.holds(ref)))
 
 
-def _of_kinds(obj: Raw, kinds: tuple[Kind, ...]) -> bool:
-    """Of Services only aliases are routes; the others belong to the workloads."""
+def is_routing(obj: Raw, kinds: tuple[Kind, ...]) -> bool:
+    """Whether an object is of these kinds; of Services only aliases are routes."""
     ref = ref_of(obj)
     if (ref.group, ref.kind) == ("", "Service"):
         return ("", "Service") in kinds and is_alias(obj)

@@ -1,0 +1,177 @@
+"""What changes in one object, as unified lines or by path.
+
+Entries of lists are matched by what identifies them (rules by match, backends by name,
+conditions by type), so that an inserted rule is one change and not a cascade of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ingressctl.api.refs import Raw, Ref
+from ingressctl.plan import showing, writing
+
+Action = Literal["created", "changed", "removed"]
+MARKS: Mapping[Action, str] = {"created": "+", "changed": "~", "removed": "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One object before and after, as shown. `differences` are the ids that cause it."""
+
+    action: Action
+    ref: Ref
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    differences: tuple[str, ...] = ()
+
+    def caused_by(self, differences: tuple[str, ...]) -> Change:
+        """The same change with the ids that cause it."""
+        return replace(self, differences=differences)
+
+
+def change(
+    ref: Ref, before: Raw | None, after: Raw | None, *, everything: bool = False
+) -> Change | None:
+    """What happens to an object, or None if nothing that people are shown does."""
+    if before is after:
+        return None
+    old = None if before is None else showing.shown(before, everything=everything)
+    new = None if after is None else showing.shown(after, everything=everything)
+    if old == new:
+        return None
+    action: Action = "created" if old is None else "removed" if new is None else "changed"
+    return Change(action, ref, old, new)
+
+
+def unified(item: Change, *, context: int = 3) -> Iterator[str]:
+    """Unified lines with the path of the first changed line in each heading."""
+    old, new = _lines(item.before), _lines(item.after)
+    if not old or not new:
+        mark = "+" if new else "-"
+        yield from (f"{mark}{line.text}" for line in new or old)
+        return
+    matcher = difflib.SequenceMatcher(
+        None, [line.text for line in old], [line.text for line in new], autojunk=False
+    )
+    for group in matcher.get_grouped_opcodes(context):
+        yield _heading(group, old, new)
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f" {line.text}" for line in old[i1:i2])
+            else:
+                yield from (f"-{line.text}" for line in old[i1:i2])
+                yield from (f"+{line.text}" for line in new[j1:j2])
+
+
+def _lines(value: Mapping[str, Any] | None) -> list[writing.Line]:
+    return [] if value is None else list(writing.lines(showing.in_order(value)))
+
+
+Opcode = tuple[str, int, int, int, int]
+
+
+def _heading(
+    group: Sequence[Opcode], old: Sequence[writing.Line], new: Sequence[writing.Line]
+) -> str:
+    first, last = group[0], group[-1]
+    _, i1, i2, j1, _ = next(code for code in group if code[0] != "equal")
+    line = old[i1] if i2 > i1 else new[j1]
+    places = f"-{_span(first[1], last[2])} +{_span(first[3], last[4])}"
+    return f"@@ {places} @@ {line.path}".rstrip()
+
+
+def _span(start: int, end: int) -> str:
+    """A range of lines as diff writes it."""
+    length = end - start
+    begin = start + 1 if length else start
+    return f"{begin}" if length == 1 else f"{begin},{length}"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field: path with identities, and its values. `absent` stands for none."""
+
+    path: str
+    old: Any
+    new: Any
+
+
+absent = object()
+
+
+def fields(before: Any, after: Any, path: str = "") -> Iterator[FieldChange]:
+    """Every field that differs, in the order of the newer object."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in (*after, *(key for key in before if key not in after)):
+            here = f"{path}.{key}" if path else str(key)
+            yield from fields(before.get(key, absent), after.get(key, absent), here)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _entries(before, after, path)
+    elif before != after:
+        yield FieldChange(path, before, after)
+
+
+def _entries(before: list[Any], after: list[Any], path: str) -> Iterator[FieldChange]:
+    old, new = _by_identity(before), _by_identity(after)
+    for name in (*new, *(name for name in old if name not in new)):
+        yield from fields(old.get(name, absent), new.get(name, absent), f"{path}[{name}]")
+    common = [name for name in old if name in new]
+    if common != [name for name in new if name in old]:
+        yield FieldChange(f"{path} (order)", list(old), list(new))
+
+
+def _by_identity(values: list[Any]) -> dict[str, Any]:
+    """Entries by name; those of one name are counted."""
+    named: dict[str, Any] = {}
+    for value in values:
+        name, count = _identity(value), 2
+        key = name
+        while key in named:
+            key, count = f"{name}#{count}", count + 1
+        named[key] = value
+    return named
+
+
+def _identity(value: Any) -> str:
+    """What tells an entry from its neighbours, for every list that routes have."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    if "type" in value and "status" in value:
+        return str(value["type"])
+    for key in ("matches", "match"):
+        if value.get(key):
+            return ", ".join(_match(match) for match in value[key])
+    if "destination" in value:
+        destination = value["destination"]
+        return f"{destination.get('host')}{_suffix(destination.get('subset'), '/')}"
+    if "host" in value and "http" in value:
+        return str(value["host"])
+    if "name" in value:
+        return f"{value['name']}{_suffix(value.get('sectionName'), '/')}"
+    for key in ("path", "type", "port", "key"):
+        if isinstance(value.get(key), str | int):
+            return str(value[key])
+    return _compact(value)
+
+
+def _suffix(value: Any, mark: str) -> str:
+    return f"{mark}{value}" if value else ""
+
+
+def _match(match: Any) -> str:
+    """A match in short: the value of its path if that is all there is."""
+    if not isinstance(match, Mapping):
+        return str(match)
+    path = match.get("path")
+    if isinstance(path, Mapping) and set(match) == {"path"}:
+        return str(path.get("value"))
+    return _compact(match)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,85 @@
+"""The kinds that questions are answered from: what a cluster is asked for, what a file may hold.
+
+One table. A kind that is not in it is kept in the world and never looked at, which inputs say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ingressctl.core.world import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind as an API server serves it: versions in the order of preference."""
+
+    group: str
+    kind: str
+    plural: str
+    versions: tuple[str, ...]
+    namespaced: bool = True
+
+    @property
+    def identity(self) -> Kind:
+        """(group, kind)"""
+        return (self.group, self.kind)
+
+
+_ISTIO = ("v1", "v1beta1", "v1alpha3")
+_GATEWAY = ("v1", "v1beta1")
+
+RESOURCES: tuple[Resource, ...] = (
+    Resource("", "ConfigMap", "configmaps", ("v1",)),
+    Resource("", "Namespace", "namespaces", ("v1",), namespaced=False),
+    Resource("", "Service", "services", ("v1",)),
+    Resource("apps", "Deployment", "deployments", ("v1",)),
+    Resource("discovery.k8s.io", "EndpointSlice", "endpointslices", ("v1",)),
+    Resource("serving.kserve.io", "InferenceService", "inferenceservices", ("v1beta1",)),
+    Resource("serving.kserve.io", "ServingRuntime", "servingruntimes", ("v1alpha1",)),
+    Resource(
+        "serving.kserve.io",
+        "ClusterServingRuntime",
+        "clusterservingruntimes",
+        ("v1alpha1",),
+        namespaced=False,
+    ),
+    Resource("serving.kserve.io", "InferenceGraph", "inferencegraphs", ("v1alpha1",)),
+    Resource("serving.knative.dev", "Service", "services", ("v1",)),
+    Resource("networking.istio.io", "VirtualService", "virtualservices", _ISTIO),
+    Resource("networking.istio.io", "Gateway", "gateways", _ISTIO),
+    Resource("networking.istio.io", "DestinationRule", "destinationrules", _ISTIO),
+    Resource("networking.istio.io", "ServiceEntry", "serviceentries", _ISTIO),
+    Resource("security.istio.io", "AuthorizationPolicy", "authorizationpolicies", _GATEWAY),
+    Resource("gateway.networking.k8s.io", "HTTPRoute", "httproutes", _GATEWAY),
+    Resource("gateway.networking.k8s.io", "GRPCRoute", "grpcroutes", ("v1",)),
+    Resource("gateway.networking.k8s.io", "Gateway", "gateways", _GATEWAY),
+    Resource(
+        "gateway.networking.k8s.io",
+        "GatewayClass",
+        "gatewayclasses",
+        _GATEWAY,
+        namespaced=False,
+    ),
+    Resource("gateway.networking.k8s.io", "ReferenceGrant", "referencegrants", ("v1", "v1beta1")),
+    Resource("networking.k8s.io", "Ingress", "ingresses", ("v1",)),
+    Resource("networking.k8s.io", "IngressClass", "ingressclasses", ("v1",), namespaced=False),
+    Resource("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", ("v2",)),
+    Resource("route.openshift.io", "Route", "routes", ("v1",)),
+    Resource("traefik.io", "IngressRoute", "ingressroutes", ("v1alpha1",)),
+    Resource("traefik.io", "Middleware", "middlewares", ("v1alpha1",)),
+)
+
+BY_IDENTITY: Mapping[Kind, Resource] = {resource.identity: resource for resource in RESOURCES}
+
+
+def namespaced(kind: Kind) -> bool:
+    """Whether objects of the kind live in a namespace; unknown kinds are taken as if not."""
+    resource = BY_IDENTITY.get(kind)
+    return resource is not None and resource.namespaced
+
+
+def known(kind: Kind) -> bool:
+    """Whether anything here looks at objects of the kind."""
+    return kind in BY_IDENTITY

@@ -1,0 +1,130 @@
+"""Files laid over a base: the world as it would be if they were applied.
+
+An object of a file replaces spec, data, labels and annotations; uid, creation time, owner
+and status stay those of the base unless the file gives them (ux.md 8.2). Nothing of the base
+is removed. Objects without a namespace get one, visibly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.outcome import Origin
+from ingressctl.core.world import World
+from ingressctl.plan import kinds
+from ingressctl.plan.manifests import Document, Note
+
+OWN_METADATA = ("labels", "annotations")
+"""Metadata that a file speaks for even by silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An object that a person wrote: as it will be, and as the base has it."""
+
+    ref: Ref
+    obj: Raw
+    origin: Origin
+    before: Raw | None
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The base with files over it."""
+
+    base: World
+    world: World
+    written: tuple[Written, ...]
+    notices: tuple[Note, ...]
+
+    @property
+    def fresh(self) -> frozenset[Ref]:
+        """Objects that only files hold and that carry no status (design.md section 5)."""
+        return frozenset(
+            item.ref for item in self.written if item.before is None and not item.obj.get("status")
+        )
+
+
+def lay(base: World, documents: Iterable[Document], *, namespace: str, named: bool) -> Laid:
+    """Put `documents` over `base`; of two with one identity the later holds.
+
+    `namespace` is for objects without one; `named` says that a person chose it.
+    """
+    notices: list[Note] = []
+    given = _with_namespaces(tuple(documents), namespace, named, notices)
+    notices.extend(_unknown_kinds(given))
+    written: dict[Ref, Written] = {}
+    for document in given:
+        ref = ref_of(document.obj)
+        if ref in written:
+            notices.append(_twice(ref, document.origin, written[ref].origin))
+        before = base.get(ref)
+        written[ref] = Written(ref, over(before, document.obj), document.origin, before)
+    world = base.overlay(item.obj for item in written.values()) if written else base
+    return Laid(base, world, tuple(written.values()), tuple(notices))
+
+
+def over(base: Raw | None, obj: Raw) -> Raw:
+    """The object as it would be stored: the file's word, and the base's bookkeeping."""
+    if base is None:
+        return obj
+    kept = {
+        key: value for key, value in (base.get("metadata") or {}).items() if key not in OWN_METADATA
+    }
+    result = {**obj, "metadata": {**kept, **(obj.get("metadata") or {})}}
+    if not obj.get("status") and base.get("status"):
+        result["status"] = base["status"]
+    return result
+
+
+def _with_namespaces(
+    documents: tuple[Document, ...], namespace: str, named: bool, notices: list[Note]
+) -> tuple[Document, ...]:
+    bare = [document for document in documents if _needs_namespace(document.obj)]
+    if not bare:
+        return documents
+    text = f"{_names(bare)} without a namespace: {namespace!r} is taken"
+    remedy = "" if named else "choose another with -n, or write metadata.namespace"
+    notices.append(Note(text, remedy, bare[0].origin))
+    return tuple(
+        Document(_in_namespace(document.obj, namespace), document.origin)
+        if _needs_namespace(document.obj)
+        else document
+        for document in documents
+    )
+
+
+def _needs_namespace(obj: Raw) -> bool:
+    ref = ref_of(obj)
+    return not ref.namespace and kinds.namespaced((ref.group, ref.kind))
+
+
+def _in_namespace(obj: Raw, namespace: str) -> Raw:
+    return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
+
+
+def _names(documents: list[Document]) -> str:
+    first = ref_of(documents[0].obj)
+    rest = len(documents) - 1
+    if not rest:
+        return f"{first.kind} {first.name}"
+    return f"{first.kind} {first.name} and {rest} more object{'s' if rest > 1 else ''}"
+
+
+def _unknown_kinds(documents: tuple[Document, ...]) -> Iterable[Note]:
+    strange: dict[tuple[str, str], list[Document]] = {}
+    for document in documents:
+        ref = ref_of(document.obj)
+        if not kinds.known((ref.group, ref.kind)):
+            strange.setdefault((ref.group, ref.kind), []).append(document)
+    for (group, kind), found in strange.items():
+        called = f"{kind} ({group})" if group else kind
+        text = f"{_names(found)}: kind {called} is not known here and has no effect on routes"
+        yield Note(text, "", found[0].origin)
+
+
+def _twice(ref: Ref, later: Origin, earlier: Origin) -> Note:
+    text = f"{ref} is already given at {earlier}; this one holds"
+    return Note(text, "leave one of them out", later)

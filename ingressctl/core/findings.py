@@ -475,6 +475,20 @@ TABLE: dict[str, Code] = _rows(
         "provider {provider} cannot express {what}",
         "{remedy}",
     ),
+    Code(
+        "IC4201",
+        "error",
+        "host served for somebody else",
+        "host {host} is served for {holder}: this owner's rules for it are left out",
+        "rename one of the two, or change its domain",
+    ),
+    Code(
+        "IC4202",
+        "info",
+        "served without TLS",
+        "{hosts} is served in clear text on this machine",
+        "use http:// in URLs for `up`",
+    ),
 )
 
 

@@ -1,0 +1,122 @@
+"""What routes do not say but a proxy must know: protocols and addresses behind a target.
+
+The provider is pure, so both come from outside: from the objects of a world, or from what
+`up` was told on its command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ingressctl.api.refs import Raw, Ref, labels_of
+from ingressctl.core.model import External, Service
+from ingressctl.core.world import World
+
+SERVICE_NAME = "kubernetes.io/service-name"
+ENDPOINT_SLICE = ("discovery.k8s.io", "EndpointSlice")
+
+
+class Address(NamedTuple):
+    """An IP address and port that answers."""
+
+    host: str
+    port: int
+
+
+class Facts(Protocol):
+    """Answers about Services."""
+
+    def h2(self, service: Service, port: int) -> bool:
+        """Whether the port speaks HTTP/2 in clear text (gRPC, h2c)."""
+        ...
+
+    def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
+        """Where the target is served; empty when nowhere."""
+        ...
+
+
+class Unknown:
+    """Facts of nothing: enough to decide where a request goes, not to carry it."""
+
+    def h2(self, service: Service, port: int) -> bool:
+        """HTTP/1.1 unless a rule says otherwise."""
+        return False
+
+    def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
+        """Nowhere."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFacts:
+    """Facts from Services and EndpointSlices. Build one a world: it indexes the slices."""
+
+    world: World
+    slices: Mapping[tuple[str, str], tuple[Raw, ...]]
+
+    @classmethod
+    def of(cls, world: World) -> WorldFacts:
+        """The facts of a world."""
+        found: dict[tuple[str, str], list[Raw]] = {}
+        for obj in world.list(ENDPOINT_SLICE):
+            key = (_namespace(obj), labels_of(obj).get(SERVICE_NAME, ""))
+            found.setdefault(key, []).append(obj)
+        return cls(world, {key: tuple(objects) for key, objects in found.items()})
+
+    def h2(self, service: Service, port: int) -> bool:
+        """By appProtocol and port name, as KServe and Istio read them."""
+        return any(is_h2(item) for item in self._ports(service) if item.get("port") == port)
+
+    def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
+        """Ready endpoints of the Service's slices, by port name or number."""
+        if isinstance(target, External):
+            return ()
+        wanted = next((item for item in self._ports(target) if item.get("port") == port), None)
+        slices = self.slices.get((target.namespace, target.name), ())
+        return tuple(
+            address for obj in slices for address in _slice_addresses(obj, wanted, port=port)
+        )
+
+    def _ports(self, service: Service) -> Iterable[Mapping[str, Any]]:
+        obj = self.world.get(Ref("", "Service", service.namespace, service.name))
+        return ((obj or {}).get("spec") or {}).get("ports") or ()
+
+
+def is_h2(port: Mapping[str, Any]) -> bool:
+    """Whether a Service port is declared to speak HTTP/2 in clear text."""
+    protocol = str(port.get("appProtocol") or "").lower()
+    name = str(port.get("name") or "").lower()
+    if protocol:
+        return protocol in ("kubernetes.io/h2c", "grpc", "h2c", "http2")
+    return "grpc" in name or "h2c" in name or name.partition("-")[0] == "http2"
+
+
+def _namespace(obj: Raw) -> str:
+    return str((obj.get("metadata") or {}).get("namespace") or "")
+
+
+def _slice_addresses(obj: Raw, wanted: Mapping[str, Any] | None, *, port: int) -> Iterator[Address]:
+    number = _slice_port(obj, wanted, port)
+    if not number:
+        return
+    for endpoint in obj.get("endpoints") or ():
+        if (endpoint.get("conditions") or {}).get("ready") is False:
+            continue
+        for address in endpoint.get("addresses") or ():
+            yield Address(str(address), number)
+
+
+def _slice_port(obj: Raw, wanted: Mapping[str, Any] | None, port: int) -> int:
+    """The number of the slice's port: by the Service port's name, else by number, else alone."""
+    ports = tuple(obj.get("ports") or ())
+    name = str((wanted or {}).get("name") or "")
+    target = (wanted or {}).get("targetPort") or port
+    for item in ports:
+        if str(item.get("name") or "") == name and (name or wanted is not None):
+            return int(item.get("port") or 0)
+    for item in ports:
+        if item.get("port") == target:
+            return int(target)
+    return int(ports[0].get("port") or 0) if len(ports) == 1 else 0

@@ -1,0 +1,293 @@
+"""Rules to Envoy routes, and hosts to route configurations.
+
+A table a host: a change of one among thousands is one small message, and Envoy swaps one
+small table (a single big table costs it a rebuild of everything). Tables are found by scope,
+that is by the exact Host; see listeners.py for every other spelling of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from envoy.config.core.v3 import base_pb2
+from envoy.config.route.v3 import route_components_pb2 as components
+from envoy.config.route.v3 import route_pb2, scoped_route_pb2
+from envoy.type.matcher.v3 import regex_pb2, string_pb2
+from google.protobuf import any_pb2, duration_pb2
+
+from ingressctl.api.refs import Ref
+from ingressctl.core.model import (
+    External,
+    HeaderMatch,
+    Match,
+    PathMatch,
+    Redirect,
+    RewriteHost,
+    RewritePath,
+    Rule,
+    SetHeaders,
+    Split,
+)
+from ingressctl.providers.envoy import durations, names
+from ingressctl.providers.envoy.facts import Facts
+from ingressctl.providers.envoy.places import Place, Tenant
+
+SAFE_RETRIES = "connect-failure,refused-stream,reset-before-request"
+"""Failures before the model saw anything of the request: repeating cannot do harm."""
+
+NO_BACKEND = 500
+"""What a rule without a backend answers, as Gateway API demands."""
+
+METADATA = "ingressctl"
+_GRPC = re.compile(r"application/grpc")
+_DISABLED = any_pb2.Any()
+_DISABLED.Pack(components.FilterConfig(disabled=True))
+
+
+def route_configuration(
+    place: Place, hosts: Iterable[tuple[str, tuple[Tenant, ...]]], facts: Facts
+) -> route_pb2.RouteConfiguration:
+    """The table of one host, or of all wildcard hosts of a listener."""
+    wild = place.wildcard
+    return route_pb2.RouteConfiguration(
+        name=names.route_configuration(place.listener, place.host),
+        virtual_hosts=[
+            _virtual_host(host, host if wild else "*", tenants, facts) for host, tenants in hosts
+        ],
+        vhost_header=names.HOST_HEADER if wild else "",
+        request_headers_to_remove=[names.ENTRY_HEADER] if place.listener == names.LOCAL else [],
+        # Only requests that found no table by their Host run through these filters.
+        typed_per_filter_config=dict.fromkeys(names.FALLBACKS, _DISABLED),
+    )
+
+
+def scope(place: Place) -> scoped_route_pb2.ScopedRouteConfiguration:
+    """What leads from a Host to its table."""
+    name = names.route_configuration(place.listener, place.host)
+    key = scoped_route_pb2.ScopedRouteConfiguration.Key
+    texts = [place.host] if place.listener == names.PUBLIC else [place.host, place.listener]
+    return scoped_route_pb2.ScopedRouteConfiguration(
+        name=name,
+        route_configuration_name=name,
+        key=key(fragments=[key.Fragment(string_key=text) for text in texts]),
+    )
+
+
+def _virtual_host(
+    name: str, domain: str, tenants: tuple[Tenant, ...], facts: Facts
+) -> components.VirtualHost:
+    entries = dict.fromkeys(entry.name for tenant in tenants for entry in tenant.group.entries)
+    host = components.VirtualHost(
+        name=name,
+        domains=[domain],
+        routes=[route for tenant in tenants for route in _routes(tenant, facts)],
+    )
+    host.metadata.filter_metadata[METADATA]["entries"] = ",".join(entries)
+    if not (host.routes and _takes_all(host.routes[-1].match)):
+        host.routes.append(_direct(names.NO_RULE, components.RouteMatch(prefix="/"), 404))
+    return host
+
+
+def _takes_all(match: components.RouteMatch) -> bool:
+    return bool(match.prefix == "/" and not match.headers)
+
+
+def _routes(tenant: Tenant, facts: Facts) -> Iterator[components.Route]:
+    source = tenant.route.owner.ref
+    for rule in tenant.group.rules:
+        for match in rule.matches:
+            yield _route(rule, match, source, facts)
+
+
+def _route(rule: Rule, match: Match, source: Ref, facts: Facts) -> components.Route:
+    name, matcher = names.route(source, rule.name), _match(match)
+    redirect = rule.filter(Redirect)
+    if redirect is not None:
+        return components.Route(name=name, match=matcher, redirect=_redirect(redirect))
+    splits = [split for split in rule.splits if split.weight != 0]
+    if not splits:
+        return _direct(name, matcher, NO_BACKEND)
+    route = components.Route(
+        name=name,
+        match=matcher,
+        route=_action(rule, match, facts),
+        request_headers_to_add=_set_headers(rule),
+        request_headers_to_remove=_removed(rule),
+    )
+    roles = [split.role for split in rule.splits]
+    if any(role != "stable" for role in roles):
+        route.metadata.filter_metadata[METADATA]["roles"] = ",".join(roles)
+    return route
+
+
+def _direct(name: str, match: components.RouteMatch, status: int) -> components.Route:
+    response = components.DirectResponseAction(status=status)
+    return components.Route(name=name, match=match, direct_response=response)
+
+
+def _redirect(redirect: Redirect) -> components.RedirectAction:
+    codes = {302: "FOUND", 303: "SEE_OTHER", 307: "TEMPORARY_REDIRECT", 308: "PERMANENT_REDIRECT"}
+    return components.RedirectAction(
+        scheme_redirect=redirect.scheme,
+        host_redirect=redirect.host,
+        port_redirect=redirect.port,
+        response_code=codes.get(redirect.status, "MOVED_PERMANENTLY"),
+    )
+
+
+def _match(match: Match) -> components.RouteMatch:
+    matcher = _path(match.path)
+    matcher.headers.extend(_header(header) for header in match.headers)
+    if match.method:
+        matcher.headers.append(_header(HeaderMatch(":method", "exact", match.method)))
+    return matcher
+
+
+def _path(path: PathMatch | None) -> components.RouteMatch:
+    if path is None:
+        return components.RouteMatch(prefix="/")
+    if path.kind == "exact":
+        return components.RouteMatch(path=path.value)
+    if path.kind == "regex":
+        return components.RouteMatch(safe_regex=regex_pb2.RegexMatcher(regex=path.value))
+    bare = path.value.rstrip("/")
+    return _below(bare) if bare else components.RouteMatch(prefix="/")
+
+
+def _below(bare: str) -> components.RouteMatch:
+    return components.RouteMatch(path_separated_prefix=bare)
+
+
+def _header(header: HeaderMatch) -> components.HeaderMatcher:
+    name = header.name.lower()
+    if header.kind == "present":
+        return components.HeaderMatcher(name=name, present_match=True)
+    texts = {
+        "exact": string_pb2.StringMatcher(exact=header.value),
+        "prefix": string_pb2.StringMatcher(prefix=header.value),
+        "regex": string_pb2.StringMatcher(safe_regex=regex_pb2.RegexMatcher(regex=header.value)),
+    }
+    return components.HeaderMatcher(name=name, string_match=texts[header.kind])
+
+
+def _action(rule: Rule, match: Match, facts: Facts) -> components.RouteAction:
+    action = components.RouteAction(
+        timeout=duration(rule.timeout),
+        retry_policy=_retries(rule),
+        host_rewrite_literal=_host(rule),
+    )
+    splits = [split for split in rule.splits if split.weight != 0]
+    if len(splits) == 1 and not splits[0].headers:
+        action.cluster = upstream(splits[0], rule, facts).name
+    else:
+        action.weighted_clusters.clusters.extend(_weighted(split, rule, facts) for split in splits)
+    rewrite = rule.filter(RewritePath)
+    if rewrite is not None:
+        _rewrite(action, rewrite, match.path)
+    return action
+
+
+def duration(text: str) -> duration_pb2.Duration:
+    """A Go duration; none given means no limit, since nobody asked for one."""
+    result = duration_pb2.Duration()
+    result.FromNanoseconds(durations.nanoseconds(text) if text else 0)
+    return result
+
+
+def _retries(rule: Rule) -> components.RetryPolicy:
+    wanted = rule.retries
+    if wanted is None or not wanted.attempts:
+        return components.RetryPolicy(retry_on=SAFE_RETRIES, num_retries={"value": 2})
+    reasons = ",".join(wanted.on) or SAFE_RETRIES
+    return components.RetryPolicy(retry_on=reasons, num_retries={"value": wanted.attempts})
+
+
+def _weighted(split: Split, rule: Rule, facts: Facts) -> components.WeightedCluster.ClusterWeight:
+    return components.WeightedCluster.ClusterWeight(
+        name=upstream(split, rule, facts).name,
+        weight={"value": 1 if split.weight is None else split.weight},
+        request_headers_to_add=[_set(name, value) for name, value in split.headers],
+    )
+
+
+def upstream(split: Split, rule: Rule, facts: Facts) -> names.Upstream:
+    """The cluster of a split. HTTP/2 by the port's protocol, or by a rule for gRPC alone."""
+    target = split.target
+    if isinstance(target, External):
+        return names.Upstream(target, split.port, h2=False)
+    return names.Upstream(target, split.port, _is_grpc(rule) or facts.h2(target, split.port))
+
+
+def _is_grpc(rule: Rule) -> bool:
+    return all(
+        any(
+            header.name.lower() == "content-type" and _GRPC.search(header.value)
+            for header in match.headers
+        )
+        for match in rule.matches
+    )
+
+
+def _set(name: str, value: str) -> base_pb2.HeaderValueOption:
+    action = base_pb2.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
+    # A percent sign starts a substitution in Envoy; doubled it is itself.
+    header = base_pb2.HeaderValue(key=name, value=value.replace("%", "%%"))
+    return base_pb2.HeaderValueOption(header=header, append_action=action, keep_empty_value=True)
+
+
+def _set_headers(rule: Rule) -> list[base_pb2.HeaderValueOption]:
+    return [_set(name, value) for name, value in _headers(rule) if not _is_host(name)]
+
+
+def _headers(rule: Rule) -> Iterator[tuple[str, str]]:
+    for item in rule.filters:
+        if isinstance(item, SetHeaders):
+            yield from item.headers
+
+
+def _removed(rule: Rule) -> list[str]:
+    return [name for item in rule.filters if isinstance(item, SetHeaders) for name in item.remove]
+
+
+def _is_host(name: str) -> bool:
+    return name.lower() in ("host", ":authority")
+
+
+def _host(rule: Rule) -> str:
+    """The rewritten Host, "" to leave the client's."""
+    rewrite = rule.filter(RewriteHost)
+    written = [value for name, value in _headers(rule) if _is_host(name)]
+    return written[-1] if written else rewrite.host if rewrite else ""
+
+
+def _rewrite(action: components.RouteAction, rewrite: RewritePath, path: PathMatch | None) -> None:
+    """A rewrite by text or expression, so that elements stay apart whatever the slashes.
+
+    Envoy's own prefix rewrite joins texts: /a to / would make //b of /a/b.
+    """
+    prefix = rewrite.value.rstrip("/")
+    if rewrite.kind == "regex":
+        _substitute(action, rewrite.pattern, rewrite.value)
+    elif rewrite.kind == "full" or path is None:
+        _substitute(action, "^/.*$", _literal(rewrite.value))
+    elif path.kind == "regex":
+        _substitute(action, "^/.*$", _literal(prefix or "/"))
+    elif path.kind == "exact":
+        tail = path.value[len(path.value.rstrip("/")) :]
+        _substitute(action, "^/.*$", _literal(prefix + tail or "/"))
+    elif not path.value.rstrip("/"):
+        action.prefix_rewrite = prefix + "/"
+    elif prefix:
+        action.prefix_rewrite = prefix
+    else:
+        _substitute(action, f"^{re.escape(path.value.rstrip('/'))}/?", "/")
+
+
+def _substitute(action: components.RouteAction, pattern: str, value: str) -> None:
+    action.regex_rewrite.pattern.regex = pattern
+    action.regex_rewrite.substitution = value
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\")

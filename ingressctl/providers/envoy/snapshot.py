@@ -1,0 +1,215 @@
+"""All xDS resources of a set of routes, as the bytes that are sent.
+
+`Book` keeps them between changes: owners come and go one at a time, and only the hosts that
+an owner touches are made again. Of ten thousand hosts one change costs one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ingressctl.api.refs import Ref
+from ingressctl.core.model import Route
+from ingressctl.providers.envoy import clusters, listeners, names, places, routes
+from ingressctl.providers.envoy.facts import Address, Facts, Unknown
+from ingressctl.providers.envoy.places import Place, Tenant
+
+Key = tuple[str, str]
+"""(type URL, name)"""
+
+Changes = Mapping[Key, bytes | None]
+"""New bytes of resources; None removes."""
+
+Resources = dict[Key, bytes]
+
+
+def resources(owned: Iterable[Route], *, facts: Facts | None = None, port: int = 0) -> Resources:
+    """Everything for an Envoy that listens on `port`."""
+    book = Book(facts or Unknown(), port=port)
+    by_owner: dict[Ref, list[Route]] = {}
+    for route in owned:
+        by_owner.setdefault(route.owner.ref, []).append(route)
+    book.update({ref: tuple(found) for ref, found in by_owner.items()})
+    return book.resources
+
+
+@dataclass(slots=True)
+class Book:
+    """The resources of all owners so far."""
+
+    facts: Facts
+    port: int
+    address: str = "127.0.0.1"
+    resources: Resources = field(default_factory=dict)
+    asking: dict[Place, list[Tenant]] = field(default_factory=dict)
+    _owned: dict[Ref, tuple[Route, ...]] = field(default_factory=dict)
+    _uses: dict[Place, tuple[names.Upstream, ...]] = field(default_factory=dict)
+    _users: dict[names.Upstream, int] = field(default_factory=dict)
+    _addresses: dict[names.Upstream, tuple[Address, ...]] = field(default_factory=dict)
+
+    def update(
+        self,
+        owned: Mapping[Ref, tuple[Route, ...]],
+        *,
+        stale: Iterable[Place] = (),
+        recheck: Iterable[names.Upstream] = (),
+    ) -> Changes:
+        """Give owners other routes (none: the owner is gone); what changes on the wire.
+
+        `stale` places are made again although their owners did not change, and the addresses
+        of `recheck` are asked for again.
+        """
+        touched: dict[Place, None] = dict.fromkeys(stale)
+        for ref, new in owned.items():
+            touched.update(self._forget(ref))
+            touched.update(self._learn(ref, new))
+        moved: dict[names.Upstream, None] = dict.fromkeys(recheck)
+        changes: dict[Key, bytes | None] = {}
+        for place in _tables(touched):
+            hosts = self._hosts(place)
+            moved.update(self._use(place, tuple(_upstreams(hosts, self.facts))))
+            changes.update(_table(place, hosts, self.facts))
+        for upstream in moved:
+            changes.update(self._upstream(upstream))
+        changes.update(self._listeners(touched, moved))
+        return self._settle(changes)
+
+    def replace(self, owned: Mapping[Ref, tuple[Route, ...]], facts: Facts) -> Changes:
+        """All owners anew, with what is known now; those that are not named are gone."""
+        self.facts = facts
+        gone: dict[Ref, tuple[Route, ...]] = {ref: () for ref in self._owned if ref not in owned}
+        new = {ref: found for ref, found in owned.items() if self._owned.get(ref) != found}
+        return self.update({**gone, **new}, stale=self._stale(), recheck=tuple(self._users))
+
+    def _stale(self) -> tuple[Place, ...]:
+        """Tables whose clusters are others by the facts that hold now (another protocol)."""
+        return tuple(
+            place
+            for place in _tables(self.asking)
+            if tuple(_upstreams(self._hosts(place), self.facts)) != self._uses.get(place, ())
+        )
+
+    def _forget(self, ref: Ref) -> Iterator[tuple[Place, None]]:
+        for route in self._owned.pop(ref, ()):
+            for place, tenant in places.of_route(route):
+                left = [other for other in self.asking[place] if other.route is not tenant.route]
+                self.asking[place] = left
+                yield place, None
+
+    def _learn(self, ref: Ref, new: tuple[Route, ...]) -> Iterator[tuple[Place, None]]:
+        if new:
+            self._owned[ref] = new
+        for place, tenant in places.tenants(new).items():
+            self.asking.setdefault(place, []).extend(tenant)
+            yield place, None
+
+    def _hosts(self, place: Place) -> tuple[tuple[str, tuple[Tenant, ...]], ...]:
+        wanted = [place] if not place.wildcard else sorted(self._wildcards(place.listener))
+        for one in wanted:
+            if not self.asking.get(one):
+                self.asking.pop(one, None)
+        present = [one for one in wanted if one in self.asking]
+        return tuple((one.host, places.in_order(self.asking[one])) for one in present)
+
+    def _wildcards(self, listener: str) -> Iterable[Place]:
+        return (place for place in self.asking if place.wildcard and place.listener == listener)
+
+    def _use(
+        self, place: Place, found: tuple[names.Upstream, ...]
+    ) -> Iterator[tuple[names.Upstream, None]]:
+        """Count the tables that lead to each upstream; those whose count moved."""
+        for upstream in self._uses.pop(place, ()):
+            self._users[upstream] -= 1
+            yield upstream, None
+        for upstream in found:
+            self._users[upstream] = self._users.get(upstream, 0) + 1
+            yield upstream, None
+        if found:
+            self._uses[place] = found
+
+    def _upstream(self, upstream: names.Upstream) -> Iterator[tuple[Key, bytes | None]]:
+        """Cluster and endpoints, or their removal when no table leads there."""
+        cluster, load = (names.CLUSTER, upstream.name), (names.ENDPOINTS, upstream.name)
+        if not self._users.get(upstream):
+            self._users.pop(upstream, None)
+            self._addresses.pop(upstream, None)
+            yield cluster, None
+            yield load, None
+            return
+        if cluster not in self.resources:
+            yield cluster, clusters.cluster(upstream).SerializeToString()
+        if clusters.is_hop(upstream):
+            return
+        addresses = self.facts.addresses(upstream.target, upstream.port)
+        if self._addresses.get(upstream) != addresses:
+            self._addresses[upstream] = addresses
+            yield load, clusters.endpoints(upstream, addresses).SerializeToString()
+
+    def _listeners(
+        self, touched: Iterable[Place], moved: Iterable[names.Upstream]
+    ) -> Iterator[tuple[Key, bytes | None]]:
+        """The public listener always; the local one only while something is served there."""
+        key = (names.LISTENER, names.PUBLIC)
+        if key not in self.resources:
+            yield key, listeners.public(self.port, self.address).SerializeToString()
+        if not (any(map(_is_local, touched)) or any(map(clusters.is_hop, moved))):
+            return
+        wanted = any(map(_is_local, self.asking)) or any(map(clusters.is_hop, self._users))
+        key = (names.LISTENER, names.LOCAL)
+        if not wanted:
+            yield key, None
+        elif key not in self.resources:
+            yield key, listeners.local().SerializeToString()
+
+    def _settle(self, changes: Mapping[Key, bytes | None]) -> Changes:
+        """Only what differs from what there is."""
+        real = {key: new for key, new in changes.items() if self.resources.get(key) != new}
+        for key, new in real.items():
+            if new is None:
+                del self.resources[key]
+            else:
+                self.resources[key] = new
+        return real
+
+
+def _tables(touched: Iterable[Place]) -> Iterable[Place]:
+    """The tables that places lie in: all wildcard hosts of a listener share one."""
+    return dict.fromkeys(
+        Place(place.listener, names.WILDCARDS) if place.wildcard else place for place in touched
+    )
+
+
+def _table(
+    place: Place, hosts: tuple[tuple[str, tuple[Tenant, ...]], ...], facts: Facts
+) -> Iterator[tuple[Key, bytes | None]]:
+    """Scope and table of a place, removed when nobody asks for it any longer."""
+    name = _name(place)
+    if not hosts:
+        yield (names.SCOPE, name), None
+        yield (names.ROUTES, name), None
+        return
+    table = routes.route_configuration(place, hosts, facts)
+    yield (names.SCOPE, name), routes.scope(place).SerializeToString()
+    yield (names.ROUTES, name), table.SerializeToString()
+
+
+def _is_local(place: Place) -> bool:
+    return place.listener == names.LOCAL
+
+
+def _name(place: Place) -> str:
+    return names.route_configuration(place.listener, place.host)
+
+
+def _upstreams(
+    hosts: Iterable[tuple[str, tuple[Tenant, ...]]], facts: Facts
+) -> Iterator[names.Upstream]:
+    found = (
+        routes.upstream(split, rule, facts)
+        for _, tenants in hosts
+        for tenant in tenants
+        for rule in tenant.group.rules
+        for split in rule.splits
+    )
+    yield from dict.fromkeys(found)

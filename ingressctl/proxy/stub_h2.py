@@ -1,0 +1,105 @@
+"""The stub that speaks HTTP/2 in clear text: gRPC of any method, and plain requests.
+
+A gRPC stream gets each of its messages back as it comes, so that both directions are seen to
+live; its headers tell who answers. Other requests get JSON, as from an HTTP/1.1 stub.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from h2 import config, connection, events, exceptions, settings
+
+HEADER_BYTES = 16 * 1024 * 1024
+
+
+async def serve(identity: Mapping[str, Any]) -> asyncio.Server:
+    """Listen on a free port of this machine."""
+    loop = asyncio.get_running_loop()
+    return await loop.create_server(lambda: _Protocol(identity), "127.0.0.1", 0)
+
+
+class _Protocol(asyncio.Protocol):
+    """One connection. Answers are small: flow control of what is sent is left to h2's window."""
+
+    def __init__(self, identity: Mapping[str, Any]) -> None:
+        self._identity = identity
+        self._requests: dict[int, dict[str, str]] = {}
+        self._h2 = connection.H2Connection(
+            config.H2Configuration(client_side=False, header_encoding="utf-8")
+        )
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._h2.initiate_connection()
+        self._h2.update_settings({settings.SettingCodes.MAX_HEADER_LIST_SIZE: HEADER_BYTES})
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for event in self._h2.receive_data(data):
+                self._handle(event)
+        except exceptions.ProtocolError:
+            self._flush()
+            assert self._transport is not None
+            self._transport.close()
+            return
+        self._flush()
+
+    def _flush(self) -> None:
+        assert self._transport is not None
+        if not self._transport.is_closing():
+            self._transport.write(self._h2.data_to_send())
+
+    def _handle(self, event: events.Event) -> None:
+        if isinstance(event, events.RequestReceived):
+            self._started(event)
+        elif isinstance(event, events.DataReceived):
+            self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            if self._is_grpc(event.stream_id) and event.data:
+                self._h2.send_data(event.stream_id, event.data)
+        elif isinstance(event, events.StreamEnded):
+            self._ended(event.stream_id)
+        elif isinstance(event, events.StreamReset):
+            self._requests.pop(event.stream_id, None)
+
+    def _started(self, event: events.RequestReceived) -> None:
+        seen = {str(name): str(value) for name, value in event.headers}
+        self._requests[event.stream_id] = seen
+        if self._is_grpc(event.stream_id):
+            headers = [
+                (":status", "200"),
+                ("content-type", "application/grpc"),
+                ("x-stub", json.dumps(self._seen(seen))),
+            ]
+            self._h2.send_headers(event.stream_id, headers)
+
+    def _is_grpc(self, stream: int) -> bool:
+        kind = self._requests.get(stream, {}).get("content-type", "")
+        return kind.startswith("application/grpc")
+
+    def _ended(self, stream: int) -> None:
+        if self._is_grpc(stream):
+            self._h2.send_headers(stream, [("grpc-status", "0")], end_stream=True)
+        else:
+            body = json.dumps(self._seen(self._requests[stream])).encode()
+            headers = [(":status", "200"), ("content-type", "application/json")]
+            self._h2.send_headers(stream, headers)
+            self._h2.send_data(stream, body, end_stream=True)
+        self._requests.pop(stream, None)
+
+    def _seen(self, headers: Mapping[str, str]) -> dict[str, Any]:
+        return {
+            "service": self._identity["service"],
+            "namespace": self._identity["namespace"],
+            "port": self._identity["port"],
+            "host": headers.get(":authority", ""),
+            "method": headers.get(":method", ""),
+            "path": headers.get(":path", ""),
+            "headers": {k: v for k, v in headers.items() if not k.startswith(":")},
+        }

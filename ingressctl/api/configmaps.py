@@ -8,9 +8,7 @@ services share one configuration (spec/kserve-ingress.md 1).
 
 from __future__ import annotations
 
-import difflib
 import json
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
@@ -127,16 +125,22 @@ BUILT_IN_ANNOTATIONS = (
 BUILT_IN_LABELS = ("networking.knative.dev/visibility",)
 
 
-def _decode(text: str, *, key: str) -> dict[str, Any]:
+def decode(text: str, *, key: str) -> dict[str, Any]:
+    """The JSON object of a key; null is an empty one. Raises ConfigFault."""
     try:
-        value = json.loads(text)
-    except ValueError as error:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
         raise ConfigFault(f"unable to parse {key} config json: {error}") from None
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise ConfigFault(f"unable to parse {key} config json: it must be an object")
     return value
+
+
+def _refuse_constant(name: str) -> None:
+    """Python alone takes NaN and Infinity."""
+    raise ValueError(f"{name} is no JSON value")
 
 
 def fold_keys(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,13 +161,20 @@ def _fold_inner(annotation: Any, value: Any) -> Any:
 
 
 def _load(model: type[C], text: str, *, key: str) -> C:
-    values = fold_keys(model, _decode(text, key=key))
+    values = fold_keys(model, decode(text, key=key))
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ConfigFault(f"unable to parse {key} config json: {where}: {first['msg']}") from None
+        raise ConfigFault(type_faults(error, key=key)[0][1]) from None
+
+
+def type_faults(error: ValidationError, *, key: str) -> tuple[tuple[str, str], ...]:
+    """Path below the key and KServe's text, for every value of a wrong type."""
+    found = []
+    for fault in error.errors(include_url=False):
+        path = ".".join(str(part) for part in fault["loc"])
+        found.append((path, f"unable to parse {key} config json: {path}: {fault['msg']}"))
+    return tuple(found)
 
 
 @lru_cache(maxsize=64)
@@ -287,40 +298,4 @@ def disallowed(text: str | None, *, always: bool) -> tuple[frozenset[str], froze
     )
 
 
-def unknown_keys(model: type[BaseModel], text: str) -> tuple[tuple[str, str], ...]:
-    """Keys of a JSON value that the model lacks, each with the nearest known key or ""."""
-    known = {name.lower(): name for name in model.model_fields}
-    try:
-        values = _decode(text, key="")
-    except ConfigFault:
-        return ()
-    strange = [name for name in values if name.lower() not in known]
-    return tuple((name, _nearest(name, known)) for name in strange)
-
-
-def other_case_keys(model: type[BaseModel], text: str) -> tuple[tuple[str, str], ...]:
-    """Keys that are known only in another letter case, each with the known spelling."""
-    known = {name.lower(): name for name in model.model_fields}
-    try:
-        values = _decode(text, key="")
-    except ConfigFault:
-        return ()
-    return tuple(
-        (name, known[name.lower()])
-        for name in values
-        if name.lower() in known and known[name.lower()] != name
-    )
-
-
-def _nearest(name: str, known: Mapping[str, str]) -> str:
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75)
-    return known[close[0]] if close else ""
-
-
 EXAMPLE_KEY = "_example"
-_EXAMPLE_SETTING = re.compile(r"^(?P<key>[A-Za-z][-\w.]*):", re.MULTILINE)
-
-
-def example_settings(text: str) -> tuple[str, ...]:
-    """Names of settings that stand uncommented inside an `_example` text."""
-    return tuple(match["key"] for match in _EXAMPLE_SETTING.finditer(text))

@@ -88,6 +88,14 @@ TABLE: dict[str, Code] = _rows(
         "the ConfigMap has no key deploy: Knative mode is assumed",
         "set deploy.defaultDeploymentMode",
     ),
+    Code(
+        "IC1303",
+        "warning",
+        "configuration key ignored",
+        "key {key} cannot be read: its defaults hold",
+        "mend the JSON of the key",
+        ("F112",),
+    ),
     Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
     Code(
         "IC1302",

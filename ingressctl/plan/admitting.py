@@ -6,6 +6,7 @@ so that rules about changes stay silent; any other is judged as a new one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingressctl.api import admission, configmaps
@@ -87,8 +88,6 @@ def _config(world: World, settings: Settings) -> dict[str, str]:
     return {str(key): str(value) for key, value in data.items()}
 
 
-def _peers(ref: Ref, world: World) -> list[Raw]:
-    """The other runtimes, which a runtime must not contradict."""
-    if (ref.group, ref.kind) not in RUNTIMES:
-        return []
-    return [obj for kind in RUNTIMES for obj in world.list(kind) if ref_of(obj) != ref]
+def _peers(ref: Ref, world: World) -> Iterator[Raw]:
+    """The other runtimes: what a runtime must not contradict, and a service may name."""
+    return (obj for kind in RUNTIMES for obj in world.list(kind) if ref_of(obj) != ref)

@@ -29,7 +29,8 @@ def validate(
     """Why `new` is not stored; empty if it is. Other kinds are never refused.
 
     `old` is the stored object on update, `config` `data` of inferenceservice-config,
-    `peers` the ServingRuntimes and ClusterServingRuntimes there are, in any order.
+    `peers` the ServingRuntimes and ClusterServingRuntimes there are, in any order; it is
+    looked at only where a rule needs it.
     """
     if operation == "delete":
         return ()
@@ -37,7 +38,8 @@ def validate(
     if kind == "InferenceService":
         return _validate_service(new, old, config, differs, peers)
     if isinstance(kind, str) and kind in RUNTIME_KINDS:
-        return _validate_runtime(new, kind, differs, peers)
+        stored = peers if old is None else (*peers, old)
+        return _validate_runtime(new, kind, differs, stored)
     return ()
 
 

@@ -318,7 +318,7 @@ class TestRuntimes:
         assert refuse(twice) == {}
 
     def test_workers_cannot_be_removed(self) -> None:
-        told = refuse(runtime("a"), old=runtime("a"), peers=(runtime("a", workerSpec={}),))
+        told = refuse(runtime("a"), old=runtime("a", workerSpec={}))
         assert told == {
             "spec.workerSpec": "the ClusterServingRuntime a is invalid: removing workerSpec "
             "where it already exists is not allowed"

@@ -15,6 +15,7 @@ from ingressctl.core.model import External, Service
 from ingressctl.core.world import World
 
 SERVICE_NAME = "kubernetes.io/service-name"
+KNATIVE_H2C_PORT = 81
 ENDPOINT_SLICE = ("discovery.k8s.io", "EndpointSlice")
 
 
@@ -66,7 +67,12 @@ class WorldFacts:
         return cls(world, {key: tuple(objects) for key, objects in found.items()})
 
     def h2(self, service: Service, port: int) -> bool:
-        """By appProtocol and port name, as KServe and Istio read them."""
+        """By appProtocol and port name, as KServe and Istio read them.
+
+        Services of revisions are Knative's and often not there: its port for h2c tells.
+        """
+        if self.world.get(_ref(service)) is None:
+            return port == KNATIVE_H2C_PORT
         return any(is_h2(item) for item in self._ports(service) if item.get("port") == port)
 
     def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
@@ -80,8 +86,12 @@ class WorldFacts:
         )
 
     def _ports(self, service: Service) -> Iterable[Mapping[str, Any]]:
-        obj = self.world.get(Ref("", "Service", service.namespace, service.name))
+        obj = self.world.get(_ref(service))
         return ((obj or {}).get("spec") or {}).get("ports") or ()
+
+
+def _ref(service: Service) -> Ref:
+    return Ref("", "Service", service.namespace, service.name)
 
 
 def is_h2(port: Mapping[str, Any]) -> bool:

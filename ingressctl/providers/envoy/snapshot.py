@@ -75,6 +75,11 @@ class Book:
         changes.update(self._listeners(touched, moved))
         return self._settle(changes)
 
+    @property
+    def upstreams(self) -> tuple[names.Upstream, ...]:
+        """Every target that some table leads to."""
+        return tuple(self._users)
+
     def replace(self, owned: Mapping[Ref, tuple[Route, ...]], facts: Facts) -> Changes:
         """All owners anew, with what is known now; those that are not named are gone."""
         self.facts = facts
@@ -200,6 +205,18 @@ def _is_local(place: Place) -> bool:
 
 def _name(place: Place) -> str:
     return names.route_configuration(place.listener, place.host)
+
+
+def upstreams_of(owned: Iterable[Route], facts: Facts) -> tuple[names.Upstream, ...]:
+    """Every target that routes lead to."""
+    found = (
+        routes.upstream(split, rule, facts)
+        for route in owned
+        for group in route.groups
+        for rule in group.rules
+        for split in rule.splits
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _upstreams(

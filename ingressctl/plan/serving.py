@@ -1,0 +1,80 @@
+"""What a proxy would serve of a world: the routes of InferenceServices, and those of the
+Knative Services that they lead to, by owner.
+
+Both hops belong to one picture: in Knative mode the first one ends at the local gateway, and
+the traffic table behind it decides which revision answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ingressctl.api import configmaps
+from ingressctl.api.refs import Ref, ref_of
+from ingressctl.core import naming
+from ingressctl.core.model import Route
+from ingressctl.core.outcome import Fault, Finding
+from ingressctl.core.ports import Emission, Provider
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import Reads, World
+from ingressctl.plan import applying, cascade
+from ingressctl.plan.overlay import Laid
+from ingressctl.sources.knative import traffic
+
+Owned = Mapping[Ref, tuple[Route, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Routes by owner, and everything there is to say about them.
+
+    `refused` are objects that admission does not let in; `faults` name the owners whose
+    routes are not known because their reconcile did not come to its end.
+    """
+
+    world: World
+    routes: Owned
+    findings: tuple[Finding, ...]
+    faults: tuple[tuple[Ref, Fault], ...]
+    refused: tuple[Finding, ...]
+
+
+def served(
+    laid: Laid,
+    settings: Settings,
+    *,
+    now: datetime,
+    providers: Mapping[str, Provider],
+    provider: str = "envoy",
+) -> Served:
+    """What `provider` serves of the written objects on top of their base."""
+    settings = replace(settings, provider=provider)
+    laid, refused = applying.apply(laid, settings)
+    settings = replace(settings, fresh=settings.fresh | laid.fresh)
+    done = cascade.run(laid.world, settings, now=now, providers=providers)
+    reads = Reads(done.world, settings, providers=providers)
+    emissions = {step.ref: step.emission for step in done.steps}
+    faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
+    emissions.update(_knative(reads, providers[provider], faults))
+    findings = (
+        *(finding for step in done.steps for finding in step.findings),
+        *providers[provider].merge(emissions.values()).findings,
+    )
+    routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}
+    return Served(done.world, routes, tuple(dict.fromkeys(findings)), tuple(faults), refused)
+
+
+def _knative(
+    reads: Reads, provider: Provider, faults: list[tuple[Ref, Fault]]
+) -> Iterator[tuple[Ref, Emission]]:
+    """The traffic of every Knative Service that has a revision."""
+    for obj in reads.world.list(traffic.KNATIVE_SERVICE):
+        try:
+            route = traffic.route(obj, reads=reads)
+        except (naming.NameFault, configmaps.ConfigFault) as fault:
+            faults.append((ref_of(obj), Fault(str(fault), "routes")))
+            continue
+        if route is not None:
+            yield ref_of(obj), provider.emit((route,), reads=reads)

@@ -1,0 +1,203 @@
+"""`ingressctl up`: the routes of files, served on this machine by an Envoy of our own.
+
+Files are read, derived as `preview` derives them, and given to Envoy; then they are
+followed. A change that cannot be served whole is refused with its reasons, and what was
+served before goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ingressctl.core import findings
+from ingressctl.core.outcome import Finding
+from ingressctl.core.ports import Provider
+from ingressctl.core.settings import Settings
+from ingressctl.plan import serving
+from ingressctl.plan.overlay import Laid
+from ingressctl.plan.serving import Served
+from ingressctl.providers.envoy import names, snapshot
+from ingressctl.providers.envoy.facts import WorldFacts
+from ingressctl.proxy import backends, envoy, follow
+from ingressctl.proxy.backends import Backend, LocalFacts
+from ingressctl.proxy.serving import Gateway
+from ingressctl.proxy.session import Refusal
+from ingressctl.proxy.stubs import Stubs
+
+SHOWN = 20
+"""Hosts listed at the start; the rest is counted."""
+
+
+class Refused(Exception):
+    """Input that cannot be served, with a line for each reason."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self.lines = lines
+        super().__init__("; ".join(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the person asked for. `paths` are followed; `load` reads them anew.
+
+    `load` raises Refused with what is wrong with the files.
+    """
+
+    load: Callable[[], Laid]
+    paths: tuple[str, ...]
+    recursive: bool
+    settings: Settings
+    providers: dict[str, Provider]
+    port: int = 8080
+    address: str = "127.0.0.1"
+    backends: tuple[Backend, ...] = ()
+    stub: bool = False
+
+
+@dataclass(slots=True)
+class Up:
+    """One run. `talk` gets lines for people."""
+
+    options: Options
+    talk: Callable[[str], None]
+    stubs: Stubs = field(default_factory=Stubs)
+    book: snapshot.Book | None = None
+    _gateway: Gateway | None = None
+    _said: tuple[str, ...] = ()
+
+    def derive(self) -> Served:
+        """The routes of the files as they are now. Raises Refused."""
+        served = serving.served(
+            self.options.load(),
+            self.options.settings,
+            now=datetime.now(UTC),
+            providers=self.options.providers,
+        )
+        if served.refused:
+            raise Refused(tuple(line(finding) for finding in served.refused))
+        if served.faults:
+            raise Refused(tuple(f"{ref}: {fault.message}" for ref, fault in served.faults))
+        return served
+
+    def resources(self, served: Served) -> snapshot.Resources:
+        """The xDS resources without serving them, for a dump."""
+        self.book = snapshot.Book(self._facts(served), self.options.port, self.options.address)
+        self.book.replace(served.routes, self.book.facts)
+        return self.book.resources
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until `stop`. Raises Refused for the first input, EnvoyFault afterwards."""
+        port = envoy.claim_port(self.options.port, self.options.address)
+        served = self.derive()
+        gateway = self._gateway = Gateway(self._refused)
+        try:
+            facts = await self._facts_with_stubs(served)
+            self.book = snapshot.Book(facts, port, self.options.address)
+            self.book.replace(served.routes, facts)
+            await gateway.start(self.book.resources)
+            self._announce(served, port)
+            await self._serve(gateway, stop)
+        finally:
+            await gateway.stop()
+            await self.stubs.stop()
+
+    async def _serve(self, gateway: Gateway, stop: asyncio.Event) -> None:
+        """Follow the files until told to stop or Envoy ends."""
+        following = asyncio.create_task(self._follow())
+        ended = asyncio.create_task(gateway.envoy.ended())
+        stopped = asyncio.create_task(stop.wait())
+        tasks = (following, ended, stopped)
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                words = gateway.envoy.last_words() or "it left no message"
+                raise envoy.EnvoyFault(f"Envoy ended with {ended.result()}: {words}")
+            if following.done():
+                following.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        paths, recursive = self.options.paths, self.options.recursive
+        async with contextlib.aclosing(follow.changes(paths, recursive=recursive)) as changes:
+            async for _ in changes:
+                await self._take()
+
+    async def _take(self) -> None:
+        """Serve the files as they are now, or say why not."""
+        try:
+            served = self.derive()
+        except Refused as refused:
+            for text in refused.lines:
+                self.talk(f"refused: {text}")
+            self.talk("the last good routes go on being served")
+            return
+        facts = await self._facts_with_stubs(served)
+        assert self.book is not None
+        assert self._gateway is not None
+        changes = self.book.replace(served.routes, facts)
+        self._gateway.server.publish(changes)
+        self._say_findings(served)
+        tables = sum(kind == names.ROUTES for kind, _ in changes)
+        if changes:
+            self.talk(f"serving the change: {tables} of {len(self._hosts())} hosts")
+
+    def _facts(self, served: Served) -> LocalFacts:
+        stubs = self.stubs if self.options.stub else None
+        return LocalFacts(WorldFacts.of(served.world), self.options.backends, stubs)
+
+    async def _facts_with_stubs(self, served: Served) -> LocalFacts:
+        facts = self._facts(served)
+        if self.options.stub:
+            routes = (route for owned in served.routes.values() for route in owned)
+            upstreams = snapshot.upstreams_of(routes, facts)
+            await self.stubs.serve(backends.identities(upstreams, facts))
+        return facts
+
+    def _refused(self, refusal: Refusal) -> None:
+        what = ", ".join(refusal.names[:3]) or refusal.type.rpartition(".")[2]
+        self.talk(f"Envoy refused {what}: {refusal.message}")
+        self.talk("the last good configuration goes on being served")
+
+    def _announce(self, served: Served, port: int) -> None:
+        self._say_findings(served)
+        hosts = self._hosts()
+        self.talk(f"serving {len(hosts)} hosts at http://{self.options.address}:{port}")
+        for host in hosts[:SHOWN]:
+            self.talk(f"  {host}")
+        if len(hosts) > SHOWN:
+            self.talk(f"  and {len(hosts) - SHOWN} more")
+        if hosts:
+            self.talk(f"try: curl -H 'Host: {hosts[0]}' http://{self.options.address}:{port}/")
+        assert self.book is not None
+        assert isinstance(self.book.facts, LocalFacts)
+        for target in backends.unserved(self.book.upstreams, self.book.facts):
+            place = target.partition(":")[0]
+            self.talk(f"nothing serves {target}: --backend {place}=HOST:PORT, or --stub")
+
+    def _hosts(self) -> list[str]:
+        assert self.book is not None
+        return sorted(place.host for place in self.book.asking if place.listener == names.PUBLIC)
+
+    def _say_findings(self, served: Served) -> None:
+        """Each thing once, until it is said no longer."""
+        lines = tuple(line(finding) for finding in served.findings)
+        for text in lines:
+            if text not in self._said:
+                self.talk(text)
+        self._said = lines
+
+
+def line(finding: Finding) -> str:
+    """A finding as ux.md 8.4 writes it."""
+    place = f"{finding.refs[0]}" if finding.refs else ""
+    where = " ".join(filter(None, (place, str(finding.origin or ""))))
+    text = f"{findings.level(finding)} [{finding.code}] ({where}) {findings.message(finding)}"
+    remedy = findings.remedy(finding)
+    return f"{text}\n  help: {remedy}" if remedy else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,8 @@ from ingressctl.proxy.envoy import claim_port
 from ingressctl.proxy.serving import Gateway
 from ingressctl.proxy.session import Refusal
 from ingressctl.proxy.stubs import Identity, Stubs
+
+GRPC_STATUS = {"12": 404, "14": 503}
 
 
 class StubFacts:
@@ -103,7 +106,10 @@ class Rig:
         async with self.client.request(
             method, url, headers=sent, allow_redirects=False
         ) as response:
-            if response.content_type != "application/json":
-                await response.read()
-                return response.status, {}
-            return response.status, await response.json()
+            body = await response.read()
+            if "x-stub" in response.headers:  # a gRPC answer
+                return response.status, json.loads(response.headers["x-stub"])
+            if "grpc-status" in response.headers:  # Envoy's own answer to a gRPC client
+                return GRPC_STATUS[response.headers["grpc-status"]], {}
+            is_json = response.content_type == "application/json"
+            return response.status, json.loads(body) if is_json else {}

@@ -38,6 +38,7 @@ class Sources:
     documents: list[Document] = field(default_factory=list)
     notices: list[Note] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    texts: dict[str, bytes] = field(default_factory=dict)
 
     def problem(self, where: str, cause: str, remedy: str) -> None:
         """Adds a fault of one path."""
@@ -83,6 +84,7 @@ def _read_one(name: str, recursive: bool, sources: Sources) -> None:
 
 def _parse(data: bytes, name: str, sources: Sources, *, in_folder: bool = False) -> None:
     parsed = manifests.parse(data, name)
+    sources.texts[name] = data
     sources.documents.extend(parsed.documents)
     sources.notices.extend(parsed.notices)
     for fault in parsed.faults:

@@ -1,32 +1,127 @@
-"""The command tree. Each command lives in a file of its own and is imported when asked for,
-so that ``ingressctl --help`` stays fast.
+"""The command tree. A command's file is imported when the command is asked for, so that
+``ingressctl --help`` stays fast.
 """
 
 from __future__ import annotations
 
-import typer
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from ingressctl import __version__
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "preview": "Show what applying files would change.",
+        "check": "Find faults in files, folders or a cluster.",
+        "explain": "Say where a request would go, and why.",
+        "render": "Print the objects that routes become.",
+        "up": "Serve the routes of files with an Envoy on this machine.",
+        "version": "Print the version, or the differences from KServe.",
+        "completion": "Print a completion script for a shell.",
+    }
+)
+"""Commands in the order of help, with their first line; the file is cli/NAME.py."""
+
+HELP = """Traffic routing for model serving on Kubernetes.
+
+\b
+Examples:
+  ingressctl preview -f model.yaml
+  ingressctl check -f folder/ -R
+  ingressctl explain http://model-default.example.com/v1/models/model:predict -f model.yaml
+  ingressctl render -f model.yaml --provider gateway_api
+
+Every flag has an environment variable: --config-namespace is INGRESSCTL_CONFIG_NAMESPACE.
+
+\b
+Exit codes: 0 nothing to change and no finding; 1 differences or findings;
+2 any fault, of usage, input or cluster; 3 waited in vain.
+"""
+
+
+class Commands(TyperGroup):
+    """Commands by name, imported one at a time."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """One command, or None."""
+        return load(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands from the table, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Names of commands, without importing them."""
+        from typer._click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up
+
+        return [
+            CompletionItem(name, help=text)
+            for name, text in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+
+
+def load(name: str) -> Any:
+    """The command of cli/NAME.py as typer's parser sees it."""
+    module = importlib.import_module(f"ingressctl.cli.{name}")
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None)
+    holder.command(name=name)(module.command)
+    return get_command(holder)
+
 
 app = typer.Typer(
     name="ingressctl",
-    help="Traffic routing for model serving on Kubernetes.",
+    cls=Commands,
+    help=HELP,
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
 @app.callback()
 def root() -> None:
-    """Traffic routing for model serving on Kubernetes."""
+    """Only holds the commands."""
 
 
-@app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(f"ingressctl {__version__}")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point of ``ingressctl`` and ``kubectl-ingressctl``. Ends the process."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(words, prog_name=_program())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:  # the last guard: people see a sentence, never a traceback
+        sys.exit(_internal(error, debug="--debug" in words))
 
 
-def main() -> None:
-    """Entry point of ``ingressctl`` and ``kubectl-ingressctl``."""
-    app()
+def _program() -> str:
+    """How the program was called: kubectl runs plugins by their own name."""
+    name = os.path.basename(sys.argv[0])
+    return "kubectl ingressctl" if name.startswith("kubectl") else "ingressctl"
+
+
+def _internal(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    text = str(error).splitlines()[0] if str(error) else ""
+    sys.stderr.write(f"error: internal fault {type(error).__name__}: {text}\n")
+    sys.stderr.write("  help: run again with --debug and report what it prints\n")
+    return 2

@@ -35,6 +35,13 @@ def _rows(*rows: Code) -> dict[str, Code]:
 
 
 TABLE: dict[str, Code] = _rows(
+    Code(
+        "IC1501",
+        "info",
+        "suppression without effect",
+        "{written} matches no finding",
+        "remove it",
+    ),
     Code("IC1001", "error", "broken rule", "{text}", "{remedy}"),
     Code(
         "IC1101",

@@ -101,7 +101,23 @@ class FieldChange:
     new: Any
 
 
-absent = object()
+class _Absent:
+    """The value of a field that is not there."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+absent = _Absent()
+
+
+def is_short(field: FieldChange) -> bool:
+    """Whether both values are there and fit in a line."""
+    values = (field.old, field.new)
+    return all(
+        value is not absent and not isinstance(value, Mapping | list) and "\n" not in str(value)
+        for value in values
+    )
 
 
 def fields(before: Any, after: Any, path: str = "") -> Iterator[FieldChange]:

@@ -27,6 +27,8 @@ class Resource:
         return (self.group, self.kind)
 
 
+INFERENCE_SERVICE: Kind = ("serving.kserve.io", "InferenceService")
+
 _ISTIO = ("v1", "v1beta1", "v1alpha3")
 _GATEWAY = ("v1", "v1beta1")
 

@@ -88,6 +88,34 @@ def parse(data: bytes, file: str) -> Parsed:
     return Parsed(tuple(gathering.documents), tuple(gathering.notices), tuple(gathering.faults))
 
 
+def line_of(data: bytes, line: int, path: str) -> int:
+    """The line of a field of the object that starts at `line`; `line` itself if unknown.
+
+    The text is read again: it is asked only for faults.
+    """
+    try:
+        nodes = [built.node for built in yamltext.load(data)]
+    except yamltext.TextFault:
+        return line
+    inside = [node for node in nodes if node.start_mark.line + 1 <= line]
+    if not inside:
+        return line
+    node = yamltext.item_at(inside[-1], line)
+    return yamltext.line_of(node, parts(path))
+
+
+_PART = re.compile(r"\['(?P<quoted>[^']*)'\]|\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
+
+
+def parts(path: str) -> Path:
+    """``spec.canary[0]`` -> ``("spec", "canary", 0)``: the way back of `written`."""
+    found: list[str | int] = []
+    for match in _PART.finditer(path):
+        index = match["index"]
+        found.append(int(index) if index else match["quoted"] or match["name"])
+    return tuple(found)
+
+
 def _not_text(data: bytes) -> str:
     if b"\0" in data:
         return "is a binary file"

@@ -20,6 +20,7 @@ from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import applying, attribution, cascade, diff, registry, showing
 from ingressctl.plan.attribution import Ids
+from ingressctl.plan.cascade import Cascade
 from ingressctl.plan.diff import Action, Change
 from ingressctl.plan.overlay import Laid, Written
 from ingressctl.plan.settle import is_routing
@@ -52,7 +53,9 @@ class Preview:
     refused: tuple[Finding, ...]
     findings: tuple[Finding, ...]
     faults: tuple[tuple[Ref, Fault], ...]
-    world: World
+    wanted: tuple[Raw, ...]
+    """Written objects as they would be stored, and what of theirs is ours to write."""
+    cascade: Cascade
     laid: Laid
 
     def changes(self) -> Iterator[Change]:
@@ -92,7 +95,8 @@ def preview(
         run.refused,
         run.findings(owners),
         run.faults(owners),
-        run.after.world,
+        run.wanted(owners),
+        run.after,
         run.laid,
     )
 
@@ -166,6 +170,15 @@ class _Run:
             if self._is_ours(wanted.get(ref) or stored.get(ref) or {})
         )
         return tuple(change for change in found if change)
+
+    def wanted(self, owners: Iterable[Ref]) -> tuple[Raw, ...]:
+        """Written objects, and all that owners make that is ours, by kind and name."""
+        found = {item.ref: item.obj for item in self.laid.written}
+        for owner in owners:
+            obj = self.after.world.get(owner)
+            made = self.after.world.owned(owner_of(obj)) if obj else ()
+            found.update((ref_of(item), item) for item in made if self._is_ours(item))
+        return tuple(found[ref] for ref in sorted(found, key=_order))
 
     def _is_ours(self, obj: Raw) -> bool:
         part = "routes" if is_routing(obj, self.kinds) else "workloads"

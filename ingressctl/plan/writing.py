@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*\Z")
+_DURATION = re.compile(r"[0-9]+(?:ms|s|m|h)\Z")
 _WORDS = frozenset("y n yes no true false on off null nan inf".split())
 _BLOCK = re.compile(r"[ -~\n]+\Z")
 """Text that may stand in a block: printable and line ends."""
@@ -102,7 +103,7 @@ def _scalar(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    if _PLAIN.match(text) and text.lower() not in _WORDS:
+    if (_PLAIN.match(text) and text.lower() not in _WORDS) or _DURATION.match(text):
         return text
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():

@@ -228,6 +228,17 @@ def line_of(node: yaml.Node, path: tuple[str | int, ...]) -> int:
     return line
 
 
+def item_at(node: yaml.Node, line: int) -> yaml.Node:
+    """The item of a List that starts at `line`, or the document itself."""
+    if not isinstance(node, yaml.MappingNode):
+        return node
+    for key, value in node.value:
+        if key.value == "items" and isinstance(value, yaml.SequenceNode):
+            items: list[yaml.Node] = value.value
+            return next((item for item in items if item.start_mark.line + 1 == line), node)
+    return node
+
+
 def _child(node: yaml.Node, part: str | int) -> tuple[int, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in reversed(node.value):

@@ -1,0 +1,116 @@
+"""What commands print: data on stdout, talk on stderr, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from ingressctl.cli.options import Talk
+from ingressctl.cli.problems import Problem
+from ingressctl.core import findings as table
+from ingressctl.core.outcome import Finding
+from ingressctl.plan import writing
+from ingressctl.plan.manifests import Note
+
+_CODES: Mapping[str, str] = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
+_LEVELS: Mapping[str, str] = {"error": "red", "warning": "yellow", "info": "cyan"}
+
+
+def coloured(choice: str, stream: TextIO) -> bool:
+    """Whether a stream gets colour: the flag, then the environment, then the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Puts colour on text, or leaves it."""
+
+    on: bool
+
+    def __call__(self, colour: str, text: str) -> str:
+        """The text in a colour."""
+        return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if self.on and text else text
+
+
+class Printer:
+    """The two streams of one command."""
+
+    def __init__(self, talk: Talk) -> None:
+        self.quiet = talk.quiet
+        self.debug = talk.debug
+        self.paint = Paint(coloured(talk.color, sys.stdout))
+        self.loud = Paint(coloured(talk.color, sys.stderr))
+
+    def data(self, lines: Iterable[str]) -> None:
+        """Lines of data."""
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+
+    def text(self, text: str) -> None:
+        """Data that has its line ends."""
+        sys.stdout.write(text)
+
+    def json(self, value: Any) -> None:
+        """One document of JSON, its keys in their order."""
+        sys.stdout.write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
+
+    def objects(self, objects: list[Mapping[str, Any]], form: str) -> None:
+        """One complete document: the object, or a List of several."""
+        value = objects[0] if len(objects) == 1 else as_list(objects)
+        if form == "json":
+            self.json(value)
+        else:
+            self.text(writing.dump(value))
+
+    def say(self, text: str) -> None:
+        """Talk that -q mutes."""
+        if not self.quiet:
+            sys.stderr.write(f"{text}\n")
+
+    def notices(self, notes: Iterable[Note]) -> None:
+        """Notices about inputs."""
+        for note in notes:
+            remedy = f" ({note.remedy})" if note.remedy else ""
+            self.say(f"{self.loud('cyan', 'notice:')} {note}{remedy}")
+
+    def problem(self, problem: Problem) -> None:
+        """An error; never muted."""
+        where = f"{problem.where}: " if problem.where else ""
+        sys.stderr.write(f"{self.loud('red', 'error:')} {where}{problem.cause}\n")
+        if problem.remedy:
+            sys.stderr.write(f"  help: {problem.remedy}\n")
+
+    def findings(self, found: Iterable[Finding]) -> None:
+        """Findings as talk; errors are told even when quiet."""
+        for finding in found:
+            if not self.quiet or table.level(finding) == "error":
+                sys.stderr.writelines(f"{line}\n" for line in finding_lines(finding, self.loud))
+
+
+def as_list(objects: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Objects in a `List`, as kubectl prints several."""
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+def finding_lines(finding: Finding, paint: Paint) -> Iterable[str]:
+    """``LEVEL [CODE] (Kind ns/name file:line) text``, then ``help:`` (ux.md 8.4)."""
+    level = table.level(finding)
+    where = " ".join(map(str, (*finding.refs[:1], *([finding.origin] if finding.origin else ()))))
+    place = f" ({where})" if where else ""
+    text = table.message(finding)
+    if finding.path and finding.path not in text:
+        text = f"{finding.path}: {text}"
+    cause = f" [{finding.difference}]" if finding.difference else ""
+    yield f"{paint(_LEVELS[level], level)} [{finding.code}]{place} {text}{cause}"
+    remedy = table.remedy(finding)
+    if remedy:
+        yield f"  help: {remedy}"

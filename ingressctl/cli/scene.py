@@ -1,0 +1,188 @@
+"""From flags to the world a question is asked of: base, files, settings, providers.
+
+The one place where preview, check, explain, render and up turn what a person typed into what
+the plan takes. Every fault of the flags and inputs is a CommandFault.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+from ingressctl.api.refs import Ref, ref_of
+from ingressctl.cli import clusters, inputs, options, plugins
+from ingressctl.cli.clusters import Held
+from ingressctl.cli.output import Printer
+from ingressctl.cli.problems import CommandFault
+from ingressctl.core.differences import Compat, UnknownDifference
+from ingressctl.core.outcome import Origin
+from ingressctl.core.ports import Provider
+from ingressctl.core.settings import Assume, Part, Settings
+from ingressctl.core.world import World
+from ingressctl.plan import kinds, overlay, trials
+from ingressctl.plan.manifests import Document, Note
+from ingressctl.plan.overlay import Laid
+
+CONFIG_MAP = "inferenceservice-config"
+DEFAULT_CONFIG_NAMESPACE = "kserve"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a command works on. `texts` are the files' bytes, for lines of fields."""
+
+    laid: Laid
+    settings: Settings
+    providers: Mapping[str, Provider]
+    now: datetime
+    texts: Mapping[str, bytes]
+
+
+def build(
+    given: options.Inputs,
+    rules: options.Rules,
+    base: options.Base,
+    printer: Printer,
+    *,
+    need_files: bool = True,
+) -> Scene:
+    """The scene of a command. Raises CommandFault."""
+    settings, providers = decide(rules)
+    sources = read_inputs(given, need_files=need_files)
+    held = hold(base, printer)
+    settings = replace(settings, absent=held.absent)
+    documents = (*sources.documents, *tried(rules, held, sources.documents, settings))
+    namespace = given.namespace or held.namespace or "default"
+    laid = overlay.lay(held.world, documents, namespace=namespace, named=bool(given.namespace))
+    printer.notices((*sources.notices, *laid.notices))
+    check_config_map(laid, settings, rules, printer)
+    if not rules.assume:
+        settings = replace(settings, fresh=laid.fresh)
+        tell_assumption(laid, printer)
+    return Scene(laid, settings, providers, datetime.now(UTC), sources.texts)
+
+
+def read_inputs(given: options.Inputs, *, need_files: bool) -> inputs.Sources:
+    """The files that were named. Raises CommandFault."""
+    if given.filename and given.kustomize:
+        raise CommandFault.of("-f and -k exclude each other", "give one of them")
+    if need_files and not (given.filename or given.kustomize):
+        raise CommandFault.of("no input is given", "name files with -f, or a kustomization with -k")
+    return inputs.read(given.filename, recursive=given.recursive, kustomization=given.kustomize)
+
+
+def decide(rules: options.Rules) -> tuple[Settings, Mapping[str, Provider]]:
+    """Settings and providers by the flags. Raises CommandFault."""
+    try:
+        compat = Compat.parse(rules.compat)
+        providers = plugins.providers(Path(rules.templates) if rules.templates else None)
+    except UnknownDifference as fault:
+        raise CommandFault.of(str(fault), "see ingressctl version --differences") from None
+    except ValueError as fault:
+        raise CommandFault.of(f"--templates: {fault}", "correct the folder of templates") from None
+    if rules.provider and rules.provider not in providers:
+        raise CommandFault.of(
+            f"there is no provider {rules.provider!r}", f"choose one of {', '.join(providers)}"
+        )
+    settings = Settings(
+        compat=compat,
+        config_namespace=config_namespace(rules),
+        provider=rules.provider,
+        assume=_assume(rules.assume),
+        write=_parts(rules.write),
+        beside_kserve=_beside(rules.beside),
+    )
+    return settings, providers
+
+
+def config_namespace(rules: options.Rules) -> str:
+    """Where inferenceservice-config lies: the flag, POD_NAMESPACE, kserve."""
+    return rules.config_namespace or os.environ.get("POD_NAMESPACE") or DEFAULT_CONFIG_NAMESPACE
+
+
+def _assume(text: str) -> Assume:
+    if text in ("", "observed"):
+        return "observed"
+    if text == "ready":
+        return "ready"
+    raise CommandFault.of(f"--assume cannot be {text!r}", "write --assume ready or observed")
+
+
+def _parts(text: str) -> frozenset[Part]:
+    known: tuple[Part, ...] = get_args(Part)
+    named = [part.strip() for part in text.split(",")]
+    strange = [part for part in named if part not in known]
+    if strange:
+        raise CommandFault.of(
+            f"--write has no part {strange[0]!r}", f"write {' or '.join(known)}, or both"
+        )
+    return frozenset(part for part in known if part in named)
+
+
+def _beside(text: str) -> bool:
+    if text not in ("", "kserve"):
+        raise CommandFault.of(f"--beside cannot be {text!r}", "write --beside kserve")
+    return bool(text)
+
+
+def hold(base: options.Base, printer: Printer) -> Held:
+    """What files are laid over. Raises CommandFault."""
+    against = base.against or _default_base(base, printer)
+    if against == "none":
+        return Held(World({}))
+    if against == "cluster":
+        return clusters.read(base, printer)
+    sources = inputs.read_folder(against)
+    return Held(World.of(item.obj for item in sources.documents), name=against)
+
+
+def _default_base(base: options.Base, printer: Printer) -> str:
+    if base.kubeconfig or base.context or inputs.kubeconfig_exists():
+        printer.say("notice: compared with the cluster of the kubeconfig (--against none: nothing)")
+        return "cluster"
+    return "none"
+
+
+def tried(
+    rules: options.Rules, held: Held, documents: Iterable[Document], settings: Settings
+) -> tuple[Document, ...]:
+    """What --set changes, on top of base and files. Raises CommandFault."""
+    if not rules.set:
+        return ()
+    maps = [item.obj for item in documents if ref_of(item.obj).kind == "ConfigMap"]
+    try:
+        return trials.documents(rules.set, held.world.overlay(maps), settings)
+    except trials.TrialFault as fault:
+        raise CommandFault.of(f"--set {fault}", "see --help for the two forms of --set") from None
+
+
+def check_config_map(
+    laid: Laid, settings: Settings, rules: options.Rules, printer: Printer
+) -> None:
+    """A named ConfigMap must be there; without one the shipped values hold, visibly."""
+    ref = Ref("", "ConfigMap", settings.config_namespace, CONFIG_MAP)
+    if laid.world.get(ref) is not None or not laid.world.list(kinds.INFERENCE_SERVICE):
+        return
+    if rules.config_namespace:
+        raise CommandFault.of(
+            f"--config-namespace: there is no {ref}",
+            "give the ConfigMap with -f, or name the namespace that it lies in",
+        )
+    text = f"there is no {ref}: the values that KServe ships are used"
+    printer.notices([Note(text, "give it with -f, or name --config-namespace", Origin("inputs"))])
+
+
+def tell_assumption(laid: Laid, printer: Printer) -> None:
+    """Says that objects without status are taken as ready."""
+    fresh = [ref for ref in laid.fresh if (ref.group, ref.kind) == kinds.INFERENCE_SERVICE]
+    if fresh:
+        first = min(fresh)
+        others = f" and {len(fresh) - 1} more" if len(fresh) > 1 else ""
+        printer.say(
+            f"notice: {first}{others} only in files, without status: taken as ready "
+            "(--assume observed: not)"
+        )

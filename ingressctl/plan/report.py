@@ -1,0 +1,130 @@
+"""Which findings are told: suppressed ones left out, those of a change set apart.
+
+`--ignore CODE[=KIND/NS/NAME]` and the annotation ``ingressctl.dev/ignore`` leave findings out.
+A suppression that matches nothing is a finding itself, so that none outlives its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ingressctl.api.refs import Ref, annotations_of, ref_of
+from ingressctl.core import findings as table
+from ingressctl.core.outcome import Finding, Level, Origin
+from ingressctl.core.world import World
+
+ANNOTATION = "ingressctl.dev/ignore"
+LEVELS: tuple[Level, ...] = ("info", "warning", "error")
+
+
+class IgnoreFault(ValueError):
+    """The text of an --ignore names no code. Its message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """A suppression: a code, and the object it is for ("" for every one)."""
+
+    code: str
+    target: str
+    written: str
+    ref: Ref | None = None
+    """The object whose annotation it is."""
+
+    def matches(self, finding: Finding) -> bool:
+        """Whether the finding is left out."""
+        if finding.code != self.code:
+            return False
+        if self.ref is not None:
+            return self.ref in finding.refs
+        return not self.target or any(_slashed(ref) == self.target for ref in finding.refs)
+
+
+def _slashed(ref: Ref) -> str:
+    return "/".join(part for part in (ref.kind, ref.namespace, ref.name) if part).lower()
+
+
+def parse_ignore(text: str) -> Ignore:
+    """``IC3004`` or ``IC3004=Kind/namespace/name``. Raises IgnoreFault."""
+    code, _, target = text.partition("=")
+    if code not in table.TABLE:
+        raise IgnoreFault(f"{code!r} is not the code of a finding")
+    return Ignore(code, target.lower(), f"--ignore {text}")
+
+
+def of_annotations(world: World) -> Iterator[Ignore]:
+    """The suppressions that objects carry, codes separated by commas."""
+    for obj in world:
+        text = annotations_of(obj).get(ANNOTATION)
+        for code in (text or "").replace(",", " ").split():
+            ref = ref_of(obj)
+            yield Ignore(code, "", f"annotation {ANNOTATION}: {code} of {ref}", ref)
+
+
+def suppressed(
+    found: Iterable[Finding], ignores: Iterable[Ignore], *, tell_idle: bool
+) -> tuple[Finding, ...]:
+    """The findings that are told; with `tell_idle` also suppressions that match nothing."""
+    by_code: dict[str, list[Ignore]] = {}
+    for ignore in ignores:
+        by_code.setdefault(ignore.code, []).append(ignore)
+    used: set[Ignore] = set()
+    kept: list[Finding] = []
+    for finding in found:
+        hits = [item for item in by_code.get(finding.code, ()) if item.matches(finding)]
+        used.update(hits)
+        if not hits:
+            kept.append(finding)
+    if tell_idle:
+        everyone = (item for items in by_code.values() for item in items)
+        kept.extend(_idle(item) for item in everyone if item not in used)
+    return tuple(kept)
+
+
+def _idle(ignore: Ignore) -> Finding:
+    refs = (ignore.ref,) if ignore.ref else ()
+    return Finding.of("IC1501", *refs, written=ignore.written)
+
+
+def located(found: Iterable[Finding], origins: Mapping[Ref, Origin]) -> tuple[Finding, ...]:
+    """The findings with the file and line of the first object that has one."""
+    return tuple(_located(finding, origins) for finding in found)
+
+
+def _located(finding: Finding, origins: Mapping[Ref, Origin]) -> Finding:
+    if finding.origin is not None:
+        return finding
+    origin = next((origins[ref] for ref in finding.refs if ref in origins), None)
+    return replace(finding, origin=origin) if origin else finding
+
+
+def at_or_above(found: Iterable[Finding], level: Level) -> bool:
+    """Whether a finding is as grave as `level`."""
+    bar = LEVELS.index(level)
+    return any(LEVELS.index(table.level(finding)) >= bar for finding in found)
+
+
+def count(found: Iterable[Finding], level: Level) -> int:
+    """How many findings are of exactly that level."""
+    return sum(table.level(finding) == level for finding in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Findings of a change: those it brings, those it takes away, those that stay."""
+
+    introduced: tuple[Finding, ...]
+    fixed: tuple[Finding, ...]
+    unchanged: tuple[Finding, ...]
+
+
+def compare(before: Iterable[Finding], after: Iterable[Finding]) -> Comparison:
+    """Findings are the same if they say the same of the same objects, wherever written."""
+    old = {replace(finding, origin=None): finding for finding in before}
+    new = {replace(finding, origin=None): finding for finding in after}
+    return Comparison(
+        tuple(finding for key, finding in new.items() if key not in old),
+        tuple(finding for key, finding in old.items() if key not in new),
+        tuple(finding for key, finding in new.items() if key in old),
+    )

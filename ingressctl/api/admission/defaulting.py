@@ -24,6 +24,7 @@ MODEL_MESH = "ModelMesh"
 _V2_KEYS = frozenset({"triton", "onnx", "huggingface"})
 _V2_FORMATS = frozenset({"triton", "vLLM"})
 _CONTAINER_LISTS = ("containers", "initContainers")
+_CONTAINER_KEYS = frozenset({*FRAMEWORKS, "model", "art"})
 
 Dict = dict[str, Any]
 
@@ -36,7 +37,7 @@ def default(
     `config` is `data` of inferenceservice-config; `old` the stored object on update.
     Raises configmaps.ConfigFault when a key of the configuration cannot be used.
     """
-    service: Dict = _thaw(obj)
+    service: Dict = _thaw(dict(obj))
     spec = _mapping(service.get("spec"))
     if spec is None:
         return service
@@ -53,7 +54,7 @@ def default(
 
 def _thaw(value: Any) -> Any:
     """A copy of JSON data that may be changed; the status is shared, as nothing writes it."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: inner if key == "status" else _thaw(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_thaw(inner) for inner in value]
@@ -218,17 +219,15 @@ def _disable_automount(spec: Dict) -> None:
 
 def _write_zero_values(spec: Dict) -> None:
     """What Go's types and the schema add to every container: name, resources, protocol."""
-    predictors = [spec.get("predictor")]
-    predictors += [canary.get("predictor") for canary in _mappings(spec.get("canary"))]
-    for predictor in filter(None, map(_mapping, predictors)):
-        _write_zero_values_of_pod(_mapping(predictor.get("workerSpec")) or {})
-        for key in (*FRAMEWORKS, "model"):
-            _write_zero_values_of(_mapping(predictor.get(key)))
-    for pod in filter(
-        None, map(_mapping, (*predictors, spec.get("transformer"), spec.get("explainer")))
-    ):
-        _write_zero_values_of_pod(pod)
-        _write_zero_values_of(_mapping(pod.get("art")))
+    canaries = (canary.get("predictor") for canary in _mappings(spec.get("canary")))
+    components = (spec.get(name) for name in ("predictor", "transformer", "explainer"))
+    for component in (*components, *canaries):
+        if not isinstance(component, dict):
+            continue
+        _write_zero_values_of_pod(component)
+        _write_zero_values_of_pod(_mapping(component.get("workerSpec")) or {})
+        for key in _CONTAINER_KEYS & component.keys():
+            _write_zero_values_of(_mapping(component[key]))
 
 
 def _write_zero_values_of_pod(pod: Dict) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ingressctl.api.admission import gpus, multinode, schema
+from ingressctl.api.admission import containers, gpus, multinode, schema
 from ingressctl.api.admission.forms import KSERVE_CONTAINER
 from ingressctl.api.admission.refusals import Differs, Refusal
 from ingressctl.api.models.servingruntimes import ServingRuntime, Spec, SupportedModelFormat
@@ -29,7 +29,9 @@ def refusals(
     for other in others:
         if other.metadata.name != runtime.metadata.name:
             yield from _same_priority(runtime, other, kind)
-    yield from _workers(runtime, kind, others)
+    prefix = f"the {kind} {runtime.metadata.name} is invalid: "
+    yield from containers.blocked_in_pod(runtime.spec, prefix, "spec")
+    yield from _workers(runtime, prefix, others)
 
 
 def _of_one_room(
@@ -89,9 +91,8 @@ def _clash(one: SupportedModelFormat, other: SupportedModelFormat) -> bool:
 
 
 def _workers(
-    runtime: ServingRuntime, kind: str, others: tuple[ServingRuntime, ...]
+    runtime: ServingRuntime, prefix: str, others: tuple[ServingRuntime, ...]
 ) -> Iterator[Refusal]:
-    prefix = f"the {kind} {runtime.metadata.name} is invalid: "
     worker = runtime.spec.workerSpec
     if worker is None:
         stored = (other for other in others if other.metadata.name == runtime.metadata.name)
@@ -103,6 +104,7 @@ def _workers(
             )
         return
     yield from _serving_container(runtime.spec, prefix)
+    yield from containers.blocked_in_pod(worker, prefix, "spec.workerSpec")
     yield from multinode.worker_refusals(worker, prefix, "spec.workerSpec", article="the ")
     for place, container in enumerate((worker.containers or [])[:1]):
         named = container.name == _WORKER_CONTAINER

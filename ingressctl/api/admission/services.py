@@ -26,6 +26,7 @@ def refusals(
     """Every fault of the service, in the order in which KServe looks for them."""
     yield from _name(service)
     yield from scaling.class_refusals(service)
+    yield from containers.blocked_variables(service)
     yield from multinode.refusals(service, differs=differs, peers=peers)
     yield from containers.storage_of_transformer(service.spec.predictor)
     yield from _framework_names(service.spec.predictor)

@@ -257,6 +257,24 @@ def test_several_containers_need_a_serving_one() -> None:
     assert refuse(obj, compat=KSERVE) == {}
 
 
+def test_no_container_sets_the_path_of_python() -> None:
+    env = [{"name": "PYTHONPATH", "value": "/tmp"}]
+    spec = {
+        "predictor": {"model": {**MODEL, "env": env}, "initContainers": [{"env": env}]},
+        "transformer": {"containers": [{"name": "kserve-container", "env": env}]},
+        "explainer": {"art": {"env": env}},
+    }
+    assert set(refuse(service(spec))) == {
+        "spec.predictor.model.env",
+        "spec.predictor.initContainers[0].env",
+        "spec.transformer.containers[0].env",
+        "spec.explainer.art.env",
+    }
+    serving = {"name": "kserve-container", "env": env}
+    told = refuse(runtime("a", containers=[serving], workerSpec={"containers": [serving]}))
+    assert set(told) == {"spec.containers[0].env", "spec.workerSpec.containers[0].env"}
+
+
 def test_no_implementation_is_the_panic_of_the_reference() -> None:
     """Q51: through the whole of admission, where its defaulting comes first."""
     empty = service({"predictor": {"minReplicas": 1}})

@@ -11,8 +11,9 @@ from typing import Any
 
 from ingressctl.core import findings as table
 from ingressctl.core.outcome import Finding
+from ingressctl.core.table import Request
 from ingressctl.plan import admitting as admission
-from ingressctl.plan import findings, requests
+from ingressctl.plan import explain, findings, requests
 from tests.cases.field_state import State
 
 FIELDS = frozenset("findings noFindings prints explain exit maxSeconds sameAsApplied".split())
@@ -57,7 +58,8 @@ def _explained(asked: Mapping[str, Any], state: State) -> tuple[Finding, ...]:
     unknown = set(asked) - {"method", "host", "path"}
     if unknown:
         raise ValueError(f"explain has no field {sorted(unknown)}")
-    raise NotImplementedError("explain is not there yet")
+    request = Request(asked.get("method") or "GET", asked["host"], asked.get("path") or "/")
+    return explain.explain(request, state.after, state.settings).findings
 
 
 def _exit(found: Iterable[Finding], state: State) -> int:

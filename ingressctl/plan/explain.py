@@ -1,0 +1,274 @@
+"""Where a request goes, hop by hop, by what was emitted and read back.
+
+The objects of every provider are read into tables, beside what Knative makes of its
+Services; the request is asked of every public entry that admits its host (or of the one
+named), and followed through gateways that are backends themselves. The world is taken as
+it is: whoever has InferenceServices runs the cascade over it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ingressctl.api import configmaps
+from ingressctl.api.refs import Raw, Ref
+from ingressctl.core import naming
+from ingressctl.core.model import External, Service, SetHeaders, Split
+from ingressctl.core.outcome import Finding
+from ingressctl.core.ports import Provider
+from ingressctl.core.rewriting import set_headers
+from ingressctl.core.settings import Settings
+from ingressctl.core.table import Hop, NoRoute, Request, Table
+from ingressctl.core.world import Reads, World
+from ingressctl.plan import entries, limits, policies, registry
+from ingressctl.plan.explanation import Attempt, Branch, Explanation, leaves, walk
+from ingressctl.plan.explanation_text import as_json, render_text
+from ingressctl.sources.knative import traffic
+
+MAX_HOPS = 8
+BAD_GATEWAY = 503
+
+__all__ = ["Explanation", "as_json", "explain", "render_text", "tables"]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What one question needs on its way, and the findings it gathers."""
+
+    tables: tuple[Table, ...]
+    doors: entries.Doors
+    reads: Reads
+    findings: dict[Finding, None] = field(default_factory=dict)
+
+
+def explain(
+    request: Request,
+    world: World,
+    settings: Settings,
+    *,
+    via: str = "",
+    providers: Mapping[str, Provider] | None = None,
+) -> Explanation:
+    """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name."""
+    installed = registry.providers() if providers is None else providers
+    reads = Reads(world, settings, providers=installed)
+    going = _Walk(tables(reads), entries.find(reads), reads)
+    tried, private = _tried(request, via, going)
+    attempts = tuple(
+        _attempt(table, replace(request, entry=entry), going) for table, entry in tried
+    )
+    for attempt in attempts:
+        _look_round(attempt, going)
+    return Explanation(request, attempts, tuple(going.findings), private)
+
+
+def tables(reads: Reads) -> tuple[Table, ...]:
+    """One table a provider that writes objects, in order of their names."""
+    extra = tuple(_knative_objects(reads))
+    return tuple(
+        provider.read(
+            (*(obj for kind in provider.kinds for obj in reads.list(kind)), *extra), reads=reads
+        )
+        for _, provider in sorted(reads.providers.items())
+        if provider.kinds
+    )
+
+
+def _knative_objects(reads: Reads) -> Iterator[Raw]:
+    """What net-istio would write for Knative Services whose own objects are not there."""
+    emitter = reads.providers.get("istio")
+    for service in reads.list(traffic.KNATIVE_SERVICE) if emitter is not None else ():
+        try:
+            route = traffic.route(service, reads=reads)
+        except (naming.NameFault, configmaps.ConfigFault):
+            continue
+        if route is None or reads.get(_written(route.ref)) is not None:
+            continue
+        assert emitter is not None
+        yield from emitter.emit((route,), reads=reads).objects
+
+
+def _written(ref: Ref) -> Ref:
+    return Ref("networking.istio.io", "VirtualService", ref.namespace, ref.name)
+
+
+def _tried(request: Request, via: str, going: _Walk) -> tuple[list[tuple[Table, str]], bool]:
+    """The entries to ask; whether only private ones admit the host."""
+    if via:
+        return _named(via, going.tables), False
+    every = [(table, entry) for table in going.tables for entry in table.entries or ("",)]
+    public = [found for found in every if found[1] not in going.doors.private]
+    admitting = [found for found in public if _admits(*found, request)]
+    if admitting:
+        return admitting, False
+    inside = [found for found in every if found[1] in going.doors.private]
+    admitting = [found for found in inside if _admits(*found, request)]
+    return (admitting, True) if admitting else ([f for f in public if f[1]], False)
+
+
+def _admits(table: Table, entry: str, request: Request) -> bool:
+    """Whether some rule for the host may act at the entry."""
+    return any(
+        not match.entries or entry in match.entries
+        for _, virtual_host in table.candidates(replace(request, entry=entry))
+        for rule in virtual_host.rules
+        for match in rule.matches
+    )
+
+
+def _named(via: str, found: tuple[Table, ...]) -> list[tuple[Table, str]]:
+    """The tables that know the entry, else the first one of its kind."""
+    word, name = entries.parse_via(via)
+    fitting = [
+        table for table in found if not word or (table.provider == "ingress") == (word == "ingress")
+    ]
+    known = [table for table in fitting if name in table.entries]
+    return [(table, name) for table in known or fitting[:1]]
+
+
+def _attempt(
+    table: Table,
+    request: Request,
+    going: _Walk,
+    seen: frozenset[tuple[str, str, str]] = frozenset(),
+) -> Attempt:
+    answer = table.answer(request)
+    _gather(table, request.entry, answer, going)
+    if isinstance(answer, NoRoute):
+        return Attempt(table.provider, request.entry, request, answer)
+    limit = limits.of_rule(table.provider, request.entry, answer.rule)
+    if answer.rule.status:
+        return Attempt(table.provider, request.entry, request, answer, limit)
+    branches = tuple(_branches(table, request, answer, going, seen))
+    return Attempt(table.provider, request.entry, request, answer, limit, branches)
+
+
+def _branches(
+    table: Table, request: Request, hop: Hop, going: _Walk, seen: frozenset[tuple[str, str, str]]
+) -> Iterator[Branch]:
+    refused = {item.split: item for item in hop.rule.refused}
+    for split, share in hop.rule.shares():
+        headers = dict(hop.headers)
+        host = set_headers(headers, SetHeaders(split.headers), hop.host)
+        branch = Branch(split, share, backend_name(split, going.reads), host, headers)
+        bad = refused.get(split)
+        if bad is not None:
+            going.findings[
+                Finding.of("IC3307", hop.rule.source, backend=bad.reason, status=bad.status)
+            ] = None
+            yield replace(branch, status=bad.status, reason=bad.reason)
+            continue
+        yield _go_on(branch, request, hop, going, seen) if share else branch
+
+
+def _go_on(
+    branch: Branch, request: Request, hop: Hop, going: _Walk, seen: frozenset[tuple[str, str, str]]
+) -> Branch:
+    """The branch with its next hop, where the backend is a gateway."""
+    entry = going.doors.behind_target(branch.split.target)
+    if not entry:
+        owner = Ref(
+            *traffic.KNATIVE_SERVICE,
+            hop.rule.source.namespace,
+            hop.rule.source.name.removesuffix("-ingress"),
+        )
+        return replace(
+            branch, limit=limits.of_revision(_with_role(branch.split), owner, going.reads)
+        )
+    step = (entry, branch.host, hop.path)
+    if step in seen or len(seen) >= MAX_HOPS:
+        loop = Finding.of(
+            "IC3308", hop.rule.source, entry=entry, host=branch.host, rule=hop.rule.name
+        )
+        going.findings[loop] = None
+        return replace(branch, status=BAD_GATEWAY, reason="requests go in a circle")
+    table = next((table for table in going.tables if entry in table.entries), None)
+    if table is None:
+        return replace(branch, reason=f"nothing is known of {entry} behind it")
+    asked = Request(request.method, branch.host, hop.path, branch.headers, entry)
+    if next(table.candidates(asked), None) is None and not _knows_knative(going):
+        return replace(branch, reason=f"no route of {entry} is in the input")
+    return replace(branch, then=_attempt(table, asked, going, seen | {step}))
+
+
+def _knows_knative(going: _Walk) -> bool:
+    return bool(going.reads.list(traffic.KNATIVE_SERVICE))
+
+
+def _with_role(split: Split) -> Split:
+    """A revision is told by the header that Knative sets for it."""
+    marked = any(name == "Knative-Serving-Revision" for name, _ in split.headers)
+    return replace(split, role="revision") if marked else split
+
+
+def backend_name(split: Split, reads: Reads) -> str:
+    """``host:port`` of a backend; without a port where none is known."""
+    name = entries.dns_name(split.target, reads)
+    return f"{name}:{split.port}" if split.port else name
+
+
+def _gather(table: Table, entry: str, answer: Hop | NoRoute, going: _Walk) -> None:
+    """Findings of the table that are about this entry or an object that was looked at."""
+    looked = {loss.source for loss in answer.losers}
+    looked |= {answer.rule.source} if isinstance(answer, Hop) else set()
+    for finding in table.findings:
+        about = finding.refs[0]
+        if about in looked or f"{about.namespace}/{about.name}" == entry:
+            going.findings[finding] = None
+    if isinstance(answer, Hop) and answer.rule.note:
+        note = Finding.of("IC3304", answer.rule.source, what=answer.rule.note)
+        going.findings[note] = None
+
+
+def _look_round(attempt: Attempt, going: _Walk) -> None:
+    """Findings about the whole way: policies, time limits, retries."""
+    found: list[Finding] = []
+    for hop in walk(attempt):
+        found += _of_hop(hop, going)
+    for leaf in leaves(attempt):
+        found += limits.findings(leaf)
+    knative = any(hop.entry in going.doors.private for hop in walk(attempt)) or any(
+        going.doors.behind_target(branch.split.target) for branch in attempt.branches
+    )
+    for namespace in sorted(_namespaces(attempt, going.reads)):
+        found += policies.at_backend(namespace, attempt.request, knative=knative, reads=going.reads)
+    going.findings.update(dict.fromkeys(found))
+
+
+def _of_hop(hop: Attempt, going: _Walk) -> Iterator[Finding]:
+    if hop.entry not in going.doors.private or _is_known(hop.entry, going.reads):
+        yield from policies.at_gateway(hop.entry, hop.request, reads=going.reads)
+    if isinstance(hop.answer, Hop) and hop.answer.rule.retries and hop.branches:
+        rule = hop.answer.rule
+        yield Finding.of(
+            "IC3311",
+            rule.source,
+            entry=hop.entry,
+            method=hop.request.method,
+            attempts=rule.retries,
+            rule=rule.name,
+        )
+
+
+def _is_known(entry: str, reads: Reads) -> bool:
+    """Whether the labels of a gateway's pods are known; those of a public one are guessed."""
+    namespace, _, name = entry.partition("/")
+    return reads.get(Ref("networking.istio.io", "Gateway", namespace, name)) is not None
+
+
+def _namespaces(attempt: Attempt, reads: Reads) -> set[str]:
+    """Namespaces of the backends, also of one that only the Host names so far."""
+    suffix = f".svc.{reads.settings.cluster_domain}"
+    found: set[str] = set()
+    for leaf in leaves(attempt):
+        if leaf.branch is None:
+            continue
+        target, host = leaf.branch.split.target, leaf.branch.host
+        if host.endswith(suffix):
+            found.add(host.removesuffix(suffix).rpartition(".")[2])
+        elif isinstance(target, Service):
+            found.add(target.namespace)
+        elif isinstance(target, External):
+            found.add(target.host.removesuffix(suffix).rpartition(".")[2])
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from ingressctl.api import dns
@@ -29,6 +29,17 @@ def standard_host(
     return host.rstrip(".") if reads.differs("Q18") else host
 
 
+def component_name(service: InferenceService, component: str, provider: str, reads: Reads) -> str:
+    """The name that a component's host is rendered from in Standard mode.
+
+    HTTPRoutes use ``<isvc>-predictor`` whatever predictor.name says, Ingresses the full
+    name; with Q25 all use the first.
+    """
+    if provider == "ingress" and not reads.differs("Q25"):
+        return service.object_name(component)
+    return f"{service.name}-{component}"
+
+
 def internal_host(service: InferenceService, name: str, reads: Reads) -> str:
     """``<name>.<namespace>.svc.<cluster domain>``"""
     return naming.internal_host(name, service.namespace, reads.settings.cluster_domain)
@@ -47,21 +58,27 @@ def internal_hosts(service: InferenceService, reads: Reads) -> tuple[Host, ...]:
     )
 
 
-def knative_host(service: InferenceService, component_url: str, reads: Reads) -> str:
+def knative_host(
+    service: InferenceService, component_url: Callable[[str], str], reads: Reads
+) -> str:
     """The service host in Knative mode, taken from the entry component's URL; "" without.
 
     KServe peels the component's name off by text replacement; with Q1 exactly the leading
-    object name is replaced.
+    object name is replaced, and any component's URL tells the host as well.
     """
-    host = urlsplit(component_url).hostname or ""
-    if not host:
-        return ""
-    component = service.entry
     if reads.differs("Q1"):
-        return _peel_name(host, service, component)
+        order = dict.fromkeys((service.entry, *(name for name, _ in service.components)))
+        hosts = ((component, _host_of(component_url(component))) for component in order)
+        return next((_peel_name(host, service, name) for name, host in hosts if host), "")
+    component = service.entry
+    host = _host_of(component_url(component))
     if "-default" in host:
         return host.replace(f"-{component}-default", "", 1)
     return host.replace(f"-{component}", "", 1)
+
+
+def _host_of(url: str) -> str:
+    return urlsplit(url).hostname or ""
 
 
 def _peel_name(host: str, service: InferenceService, component: str) -> str:

@@ -21,7 +21,7 @@ def reconcile_routes(context: Context) -> Routing:
         _check_path(context, path)
     except naming.NameFault as fault:
         return _bad_path(context, str(fault))
-    host = hosts.knative_host(service, context.draft.component_url(service.entry), context.reads)
+    host = hosts.knative_host(service, context.draft.component_url, context.reads)
     exposure = knative_routes.Exposure(host, _is_local(context, host), path)
     if waiting or not host:
         _publish(context, exposure, waiting)

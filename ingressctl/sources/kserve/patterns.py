@@ -16,6 +16,14 @@ GRPC_PATH = r"^/inference\.GRPCInferenceService/.*$"
 GRPC_CONTENT_TYPE = "^application/grpc.*"
 
 
+GRPC_CONTENT_TYPES = ("application/grpc", "application/grpc+proto", "application/grpc+json")
+
+
+def explain_path(model: str) -> str:
+    """The path of an explain request for one model, where no expression may be used."""
+    return f"/v1/models/{model}:explain"
+
+
 def explain(reads: Reads) -> tuple[Match, ...]:
     """Requests for an explanation on a host of the service."""
     pattern = EXPLAIN_ANY_NAME if reads.differs("Q19") else EXPLAIN
@@ -33,6 +41,14 @@ def grpc(reads: Reads) -> tuple[Match, ...]:
     if reads.differs("F26"):
         return (Match(headers=(content_type,)),)
     return (Match(PathMatch("regex", GRPC_PATH), (content_type,)),)
+
+
+def grpc_exact() -> tuple[Match, ...]:
+    """GRPC requests for a gateway without expressions: by the content types in use."""
+    return tuple(
+        Match(headers=(HeaderMatch("content-type", "exact", value),))
+        for value in GRPC_CONTENT_TYPES
+    )
 
 
 def service_headers(name: str, namespace: str) -> SetHeaders:

@@ -14,6 +14,7 @@ from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.sources.kserve import (
     hosts,
+    ingress_extras,
     ports,
     readiness,
     standard_compat,
@@ -70,7 +71,7 @@ def _ingress(context: Context) -> Routing:
         routes = _all_routes(context)
     else:
         routes = standard_compat.ingress_routes(context)
-    return Routing(routes, faults=_publish(context))
+    return Routing(ingress_extras.add(routes, context), faults=_publish(context))
 
 
 def _all_routes(context: Context) -> tuple[Route, ...]:
@@ -98,6 +99,8 @@ def _routes(context: Context) -> Routing:
     faults: tuple[Fault, ...] = ()
     if again is None:
         faults = _publish(context)
+    elif TOP in wanted and standard_routes.rendered_path(context) and context.reads.differs("Q10"):
+        context.draft.fields["url"] = _public_url(context)
     names = (_object_name(context, name) for name, _ in _makers(context) if name not in wanted)
     return Routing(tuple(wanted.values()), Keep(names=frozenset(names)), faults=faults, again=again)
 
@@ -165,9 +168,24 @@ def _publish(context: Context, *, private: bool = False) -> tuple[Fault, ...]:
     if backend is None and not reads.differs("Q16"):
         return (Fault(f"failed to get entry point service: {name} not found", "routes"),)
     address = f"http://{hosts.internal_host(service, name, reads)}{_headless_port(backend)}"
-    context.draft.publish(address if private else _public_url(context), address)
+    context.draft.publish(address if private else _url(context, address), address)
     context.draft.conditions.set("IngressReady", "True")
     return ()
+
+
+def _url(context: Context, address: str) -> str:
+    """The public URL; with Q16 the in-cluster one where nothing publishes a host.
+
+    Then a host that cannot be is not needed either.
+    """
+    if not context.ingress.disableIngressCreation or not context.reads.differs("Q16"):
+        return _public_url(context)
+    try:
+        for component, _ in context.service.components:
+            standard_routes.component_route(context, component)
+        return _public_url(context)
+    except naming.NameFault:
+        return address
 
 
 def _public_url(context: Context) -> str:

@@ -40,24 +40,13 @@ DEFAULT_TIMEOUT = 60
 
 def component_route(context: Context, component: str) -> Route:
     """The route under the component's own host. Raises naming.NameFault."""
-    name = component_route_name(context, component)
+    name = hosts.component_name(context.service, component, context.provider, context.reads)
     host = hosts.standard_host(context.service, name, context.ingress, context.reads)
     rules = protocol_rules(context, component)
     if component == "predictor":
         rules = canary.weigh(rules, context)
     group = Group((Host(host),), entries(context), rules)
     return _route(context, f"{context.service.name}-{component}", (group,))
-
-
-def component_route_name(context: Context, component: str) -> str:
-    """The name that a component's host is rendered from.
-
-    HTTPRoutes use ``<isvc>-predictor`` whatever predictor.name says, Ingresses the full
-    name; with Q25 all use the first.
-    """
-    if context.provider == "ingress" and not context.reads.differs("Q25"):
-        return context.service.object_name(component)
-    return f"{context.service.name}-{component}"
 
 
 def top_level_route(context: Context) -> Route:
@@ -68,7 +57,7 @@ def top_level_route(context: Context) -> Route:
     rules = canary.weigh((*_explain_rules(context), *_entry_rules(context)), context)
     groups = [Group(names, entries(context), rules)]
     path = rendered_path(context)
-    if path and reads.differs("Q10"):
+    if path and (reads.differs("Q10") or not expressions(context)):
         shared = ingress.pathTemplateHosts or (ingress.ingressDomain,)
         below = canary.weigh(_path_rules(context, path), context)
         groups.append(Group(tuple(map(_shared, shared)), entries(context), below, "path"))
@@ -103,9 +92,7 @@ def protocol_rules(context: Context, component: str) -> tuple[Rule, ...]:
     found = ports.of_service(service.namespace, service.object_name(component), context.reads)
     if found.dual:
         return (
-            _rule(
-                context, f"{component}-grpc", component, patterns.grpc(context.reads), found.grpc
-            ),
+            _rule(context, f"{component}-grpc", component, _grpc_matches(context), found.grpc),
             _rule(context, component, component, ANY, found.rest),
         )
     port = found.single(existing=context.reads.differs("F25"))
@@ -120,7 +107,26 @@ def _explain_rules(context: Context) -> tuple[Rule, ...]:
     if context.service.spec.explainer is None:
         return ()
     matches = patterns.explain(context.reads)
+    if not expressions(context):
+        matches = (Match(PathMatch("exact", patterns.explain_path(context.service.name))),)
     return (_rule(context, "explain", "explainer", matches, _port(context, "explainer")),)
+
+
+def _grpc_matches(context: Context) -> tuple[Match, ...]:
+    if _refuses_expressions(context):
+        return patterns.grpc_exact()
+    return patterns.grpc(context.reads)
+
+
+def expressions(context: Context) -> bool:
+    """Whether paths may be matched by expression: by provider, and by setting (F11)."""
+    provider = context.reads.providers[context.provider]
+    return "regex-path" in provider.capabilities and not _refuses_expressions(context)
+
+
+def _refuses_expressions(context: Context) -> bool:
+    prefix = context.ingress.httpRoutePathMatchType == "PathPrefix"
+    return prefix and context.provider == "gateway_api"
 
 
 def _path_rules(context: Context, path: str) -> tuple[Rule, ...]:
@@ -131,9 +137,10 @@ def _path_rules(context: Context, path: str) -> tuple[Rule, ...]:
     predict = _rule(context, "path", entry, below, _port(context, entry))
     rules = [replace(predict, filters=(RewritePath("prefix", "/"), *predict.filters))]
     if service.spec.explainer is not None:
-        exact = (Match(PathMatch("exact", f"{path}/v1/models/{service.name}:explain")),)
+        explained = patterns.explain_path(service.name)
+        exact = (Match(PathMatch("exact", f"{path.removesuffix('/')}{explained}")),)
         explain = _rule(context, "path-explain", "explainer", exact, _port(context, "explainer"))
-        rewrite = RewritePath("full", f"/v1/models/{service.name}:explain")
+        rewrite = RewritePath("full", explained)
         rules.insert(0, replace(explain, filters=(rewrite, *explain.filters)))
     return tuple(rules)
 
@@ -221,4 +228,5 @@ def _route(context: Context, name: str, groups: tuple[Group, ...]) -> Route:
         groups=groups,
         labels=labels,
         annotations=annotations,
+        regex_paths=expressions(context),
     )

@@ -96,6 +96,35 @@ class Conditions:
         return [self.by_type[kind] for kind in sorted(self.by_type)]
 
 
+def denied(status: Mapping[str, Any], kind: str, *, reason: str, message: str) -> dict[str, Any]:
+    """A status in which one condition, and with it the summary, is False."""
+    conditions = Conditions.load((kind,), status.get("conditions") or ())
+    conditions.set(kind, "False", reason, message)
+    return {**status, "conditions": conditions.dump()}
+
+
+def with_times(status: Mapping[str, Any], stored: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A status whose conditions keep the stored time of their last transition.
+
+    A condition that was set to and fro within one reconcile did not change.
+    """
+    known = {
+        item.get("type"): item
+        for item in stored.get("conditions") or ()
+        if "lastTransitionTime" in item
+    }
+    if not known or "conditions" not in status:
+        return status
+    return {**status, "conditions": [_timed(item, known) for item in status["conditions"]]}
+
+
+def _timed(condition: Mapping[str, Any], known: Mapping[Any, Mapping[str, Any]]) -> dict[str, Any]:
+    old = known.get(condition.get("type"))
+    if old is None or old.get("status") != condition.get("status"):
+        return dict(condition)
+    return {**condition, "lastTransitionTime": old["lastTransitionTime"]}
+
+
 def _first(conditions: Iterable[dict[str, Any]], status: str) -> dict[str, Any] | None:
     found = [item for item in conditions if item.get("status") == status]
     return max(found, key=lambda item: str(item.get("lastTransitionTime") or ""), default=None)

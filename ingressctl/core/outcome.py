@@ -94,6 +94,8 @@ class Outcome:
 
     `children` are workloads and other objects besides routes, `gone` objects to delete,
     `status` the whole new status (None: leave it), `again` seconds until another look.
+    `answers_for` is the condition that turns False when an object cannot be written,
+    because somebody else's stands in its place.
     """
 
     children: tuple[Child, ...] = ()
@@ -106,3 +108,4 @@ class Outcome:
     faults: tuple[Fault, ...] = ()
     again: float | None = None
     keep: Keep = field(default_factory=Keep)
+    answers_for: str = ""

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
-from ingressctl.core import ports
+from ingressctl.core import conditions, ports
 from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Lookup, Reads, World
@@ -77,6 +77,20 @@ class Step:
     def read_any(self, touched: Touched) -> bool:
         """Whether the reconcile looked at one of these objects, or for them in vain."""
         return any(touched.answers(lookup) for lookup in self.lookups)
+
+    @property
+    def status(self) -> Mapping[str, Any] | None:
+        """The outcome's status; its condition is False while an object is blocked (F110)."""
+        status, blocked = self.outcome.status, self.settlement.blocked
+        if status is None or not blocked or not self.outcome.answers_for:
+            return status
+        names = ", ".join(map(str, blocked))
+        return conditions.denied(
+            status,
+            self.outcome.answers_for,
+            reason="ObjectNotOwned",
+            message=f"{names} exists and is not owned by {self.ref}: it is left alone",
+        )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -179,7 +193,7 @@ def _pass_over(
         for changed in (*step.settlement.created, *step.settlement.changed):
             written[ref_of(changed)] = changed
         gone.extend(step.settlement.deleted)
-        new = with_status(obj, step.outcome.status)
+        new = with_status(obj, step.status)
         if new is not None:
             written[step.ref] = new
     if not (written or gone):
@@ -220,6 +234,8 @@ def emit(outcome: Outcome, reads: Reads) -> ports.Emission:
 
 def with_status(obj: Raw, status: Mapping[str, Any] | None) -> Raw | None:
     """The object with a new status, or None if it already has it."""
-    if status is None or status == (obj.get("status") or {}):
+    stored = obj.get("status") or {}
+    if status is None or status == stored:
         return None
-    return {**obj, "status": status}
+    timed = conditions.with_times(status, stored)
+    return None if timed == stored else {**obj, "status": timed}

@@ -19,12 +19,16 @@ from ingressctl.plan import normalise
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """Changes of one owner's objects. `changed` has the whole new object."""
+    """Changes of one owner's objects. `changed` has the whole new object.
+
+    `blocked` are wanted objects in whose place somebody else's stand.
+    """
 
     created: tuple[Raw, ...] = ()
     changed: tuple[Raw, ...] = ()
     deleted: tuple[Ref, ...] = ()
     findings: tuple[Finding, ...] = ()
+    blocked: tuple[Ref, ...] = ()
 
     @property
     def quiet(self) -> bool:
@@ -48,19 +52,20 @@ def settle(
     wanted_by_ref = {ref_of(obj): obj for obj in wanted}
     created: list[Raw] = []
     changed: list[Raw] = []
-    findings: list[Finding] = []
+    blocked: list[Ref] = []
     for ref, obj in wanted_by_ref.items():
         stored = reads.get(ref)
         if stored is None:
             created.append(obj)
         elif not owner.controls(stored):
-            findings.append(foreign(ref, owner))
+            blocked.append(ref)
         else:
             new = replacement(stored, obj, reads)
             if new is not None:
                 changed.append(new)
     deleted = _stale(owner, wanted_by_ref, kinds, keep, reads)
-    return Settlement(tuple(created), tuple(changed), deleted, tuple(findings))
+    findings = tuple(foreign(ref, owner) for ref in blocked)
+    return Settlement(tuple(created), tuple(changed), deleted, findings, tuple(blocked))
 
 
 def foreign(ref: Ref, owner: Owner) -> Finding:

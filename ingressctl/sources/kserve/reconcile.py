@@ -42,6 +42,7 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         faults=routing.faults,
         again=routing.again,
         keep=routing.keep,
+        answers_for="IngressReady",
     )
 
 

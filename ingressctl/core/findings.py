@@ -206,6 +206,22 @@ TABLE: dict[str, Code] = _rows(
         ("F9", "F100"),
     ),
     Code(
+        "IC2301",
+        "error",
+        "private host at a public gateway",
+        "cluster-local hosts {hosts} would have met a public gateway: they were kept from it",
+        "report this as a defect of the source or template that made the route",
+    ),
+    Code(
+        "IC3211",
+        "warning",
+        "weights do not sum to 100",
+        "the weights of rule {rule} sum to {total}: proxies share by the sum, so nobody gets "
+        "the share that is written",
+        "let the canaries' percentages sum to at most 100",
+        ("F94", "F98"),
+    ),
+    Code(
         "IC3202",
         "error",
         "canary share without effect",

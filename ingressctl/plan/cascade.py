@@ -16,9 +16,10 @@ from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, ports
 from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
-from ingressctl.core.world import Kind, Lookup, Reads, World
+from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
 from ingressctl.plan import registry
 from ingressctl.plan.settle import Settlement, settle
+from ingressctl.sources.kserve import claims as kserve_claims
 from ingressctl.sources.kserve import reconcile as kserve
 
 MAX_PASSES = 10
@@ -35,6 +36,7 @@ class Reconcile(Protocol):
 SOURCES: Mapping[Kind, Reconcile] = {
     ("serving.kserve.io", "InferenceService"): kserve.reconcile,
 }
+CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.claims,)
 
 
 class Touched:
@@ -212,7 +214,7 @@ def reconcile_one(
 ) -> Step:
     """One object: reconcile, emit, settle. Without `providers` the installed ones are used."""
     providers = registry.providers() if providers is None else providers
-    reads = Reads(world, settings, providers=providers)
+    reads = Reads(world, settings, providers=providers, claimants=CLAIMANTS)
     outcome = reconcile(obj, reads=reads, now=now)
     emission = emit(outcome, reads)
     settlement = settle(

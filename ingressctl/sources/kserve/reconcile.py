@@ -9,6 +9,7 @@ from datetime import datetime
 from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import InferenceService, ViewFault
 from ingressctl.api.refs import Raw, ref_of
+from ingressctl.core import findings, passes
 from ingressctl.core.outcome import Fault, Finding, Keep, Outcome
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
@@ -64,10 +65,23 @@ def route(
     if service.stopped:
         return stop.reconcile_routes(context, resolved), provider
     step = standard if resolved == "Standard" else knative
-    routing = step.reconcile_routes(context)
+    routing = _passed(step.reconcile_routes(context), context)
     if not reads.differs("Q7"):
         routing = replace(routing, keep=Keep(everything=True))
     return routing, provider
+
+
+def _passed(routing: Routing, context: Context) -> Routing:
+    """The routing after the passes; a host that somebody else holds is told in the status."""
+    routes, found = passes.apply(routing.routes, context.reads)
+    if not found:
+        return routing
+    lost = [finding for finding in found if finding.code == passes.ownership.CODE]
+    if lost:
+        context.draft.fields.pop("url", None)
+        message = "; ".join(findings.message(finding) for finding in lost)
+        context.draft.conditions.set("IngressReady", "False", "HostInUse", message)
+    return replace(routing, routes=routes, findings=(*routing.findings, *found))
 
 
 def _refused(fault: ViewFault) -> Outcome:

@@ -1,0 +1,83 @@
+"""The public hosts that InferenceServices ask for, so that one host has one owner (Q15).
+
+Only hosts of a service's own: those of path rules are shared on purpose. A service that
+is stopped or private asks for none. It holds its hosts while its status has a URL, which
+a passing failure does not take away and the loss of a host does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ingressctl.api import configmaps
+from ingressctl.api.configmaps import IngressConfig
+from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
+from ingressctl.core import naming
+from ingressctl.core.model import Host
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import Claim, Reads, World
+from ingressctl.sources.kserve import config as configuration
+from ingressctl.sources.kserve import hosts, mode, visibility
+from ingressctl.sources.kserve.draft import Draft
+
+
+def claims(world: World, settings: Settings) -> Iterator[Claim]:
+    """A claim for each host of each service."""
+    reads = Reads(world, settings, providers={})
+    try:
+        config, ingress = configuration.load(reads), configuration.ingress(reads)
+    except configmaps.ConfigFault:
+        return
+    for obj in world.list(KIND):
+        try:
+            service = InferenceService(obj)
+            names = tuple(_hosts(service, mode.resolve(service, config, reads), ingress, reads))
+        except (ViewFault, naming.NameFault):
+            continue
+        meta = obj.get("metadata") or {}
+        created, holds = str(meta.get("creationTimestamp") or ""), bool(service.status.get("url"))
+        for name in names:
+            yield Claim(service.ref, name, holds, created)
+
+
+def _hosts(
+    service: InferenceService, resolved: str, ingress: IngressConfig, reads: Reads
+) -> Iterable[str]:
+    if service.stopped:
+        return ()
+    if resolved == "Standard":
+        return _standard(service, ingress, mode.provider(resolved, ingress, reads), reads)
+    return _knative(service, ingress, reads)
+
+
+def _standard(
+    service: InferenceService, ingress: IngressConfig, provider: str, reads: Reads
+) -> Iterator[str]:
+    if ingress.disableIngressCreation or visibility.standard_local(service, ingress, reads):
+        return
+    top = hosts.standard_host(service, service.name, ingress, reads)
+    yield top
+    known = (ingress.ingressDomain,)
+    yield from _names(hosts.additional_hosts(top, known, ingress.additionalIngressDomains, reads))
+    for component, _ in service.components:
+        name = hosts.component_name(service, component, provider, reads)
+        yield hosts.standard_host(service, name, ingress, reads)
+
+
+def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) -> Iterator[str]:
+    private = visibility.labelled_local(service, "Knative", reads)
+    if ingress.disableIstioVirtualHost or private:
+        return
+    host = hosts.knative_host(service, Draft.of(service).component_url, reads)
+    if not host or host == hosts.internal_host(service, service.name, reads):
+        return
+    yield host
+    if ingress.additionalIngressDomains:
+        known = configuration.domains(reads)
+        yield from _names(
+            hosts.additional_hosts(host, known, ingress.additionalIngressDomains, reads)
+        )
+
+
+def _names(found: Iterable[Host]) -> Iterator[str]:
+    return (host.name for host in found)

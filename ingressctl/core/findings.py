@@ -182,7 +182,7 @@ TABLE: dict[str, Code] = _rows(
         "IC2201",
         "error",
         "route shadowed by an older one",
-        "{winner} is older than {loser} and has the same match on host {host} at {entry}: it "
+        "{winner} {rank} {loser} and has the same match on host {host} at {entry}: it "
         "gets the requests and {loser} gets none",
         "delete one of the two, or give it another host",
         ("F101", "F4"),

@@ -27,31 +27,33 @@ def apply(routes: tuple[Route, ...], reads: Reads) -> tuple[tuple[Route, ...], t
 
 def _groups(route: Route, reads: Reads, found: list[Finding]) -> Iterator[Group]:
     for group in route.groups:
-        lost = {host: claim for host in group.hosts if (claim := _holder(host, route, reads))}
-        found += [_finding(host, claim, route) for host, claim in lost.items()]
+        lost = {host: claims for host in group.hosts if (claims := _lost_to(host, route, reads))}
+        found += [_finding(host, claims, route) for host, claims in lost.items()]
         hosts = tuple(host for host in group.hosts if host not in lost)
         if hosts or not lost:
             yield replace(group, hosts=hosts) if lost else group
 
 
-def _holder(host: Host, route: Route, reads: Reads) -> Claim | None:
-    """Who holds a public host of its own in the route's stead; None if nobody does."""
+def _lost_to(host: Host, route: Route, reads: Reads) -> tuple[Claim, ...]:
+    """The claims on a public host of its own that somebody else holds; empty if nobody does."""
     if host.reach == "local" or host.origin == "shared":
-        return None
+        return ()
     claims = reads.claims(host.name)
-    if not claims or claims[0].holder == route.owner.ref:
-        return None
-    return claims[0]
+    return () if not claims or claims[0].holder == route.owner.ref else claims
 
 
-def _finding(host: Host, claim: Claim, route: Route) -> Finding:
-    why = "serving it now" if claim.holds else "older"
+def _finding(host: Host, claims: tuple[Claim, ...], route: Route) -> Finding:
+    first = claims[0]
+    mine = next((claim.created for claim in claims if claim.holder == route.owner.ref), "")
+    why = "older" if first.created and (not mine or first.created < mine) else "first in order"
+    if first.holds and why != "older":
+        why = "serving it now"
     return Finding.of(
         CODE,
         route.owner.ref,
-        claim.holder,
+        first.holder,
         host=host.name,
-        holder=str(claim.holder),
+        holder=str(first.holder),
         why=why,
         difference="Q15",
     )

@@ -163,4 +163,5 @@ def _equal_matches(claims: Iterable[Claimed], picture: Picture) -> Iterator[Find
                 entry=entry,
                 winner=str(winner.ref),
                 loser=str(loser.ref),
+                rank="is older than" if winner.age[:2] < loser.age[:2] else "sorts before",
             )

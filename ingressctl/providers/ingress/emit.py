@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ingressctl.core import emitting
-from ingressctl.core.model import External, Group, Match, Route, Rule, Service, Split
+from ingressctl.core.model import Group, Match, Route, Rule, Service, Split
 from ingressctl.core.outcome import Finding
 
 API_VERSION = "networking.k8s.io/v1"
 
 
 def ingress(routes: tuple[Route, ...]) -> dict[str, Any]:
-    """One Ingress named like the owner, with a rule a host."""
+    """One Ingress named like the owner, with a rule a host.
+
+    The routes hold nothing but what an Ingress can say (core.lowering).
+    """
     first = routes[0]
     obj = emitting.frame(API_VERSION, "Ingress", first, name=first.owner.ref.name)
     spec: dict[str, Any] = {}
@@ -42,14 +46,7 @@ def _host_rules(group: Group) -> list[dict[str, Any]]:
 
 def _paths(rule: Rule) -> list[dict[str, Any]]:
     backend = _backend(rule.splits[0])
-    return [{**_path(match), "backend": backend} for match in rule.matches if expressible(match)]
-
-
-def expressible(match: Match) -> bool:
-    """Whether an Ingress path can say it: exact and prefix paths, nothing else."""
-    if match.headers or match.method:
-        return False
-    return match.path is None or match.path.kind in ("exact", "prefix")
+    return [{**_path(match), "backend": backend} for match in rule.matches]
 
 
 def _path(match: Match) -> dict[str, str]:
@@ -65,15 +62,13 @@ def _backend(split: Split) -> dict[str, Any]:
     return {"service": {"name": name, "port": {"number": split.port}}}
 
 
-def losses(route: Route) -> tuple[Finding, ...]:
-    """What of the route an Ingress does not carry."""
-    found: dict[str, None] = {}
-    for group in route.groups:
-        for rule in group.rules:
-            if any(not expressible(match) for match in rule.matches):
-                found[f"rule {rule.name}: its matches"] = None
-            if len(rule.splits) > 1:
-                found[f"rule {rule.name}: weights"] = None
-            if any(isinstance(split.target, External) for split in rule.splits):
-                found[f"rule {rule.name}: a target outside of the namespace"] = None
-    return tuple(emitting.loss(route, "ingress", what) for what in found)
+def together(losses: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """One finding for all that an Ingress loses: headers and limits are lost for every rule."""
+    if not losses:
+        return ()
+    lost = dict.fromkeys(str(dict(finding.args)["what"]) for finding in losses)
+    return (replace(losses[0], args=(*_args(losses[0]), ("what", "; ".join(lost)))),)
+
+
+def _args(finding: Finding) -> tuple[tuple[str, Any], ...]:
+    return tuple(pair for pair in finding.args if pair[0] != "what")

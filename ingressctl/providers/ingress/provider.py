@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ingressctl.api.refs import Raw
+from ingressctl.core import lowering
 from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
@@ -23,10 +25,12 @@ class Ingress:
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """One Ingress for all routes of the owner, and what it loses."""
-        if not routes:
-            return nothing()
-        findings = tuple(item for route in routes for item in emit.losses(route))
-        return Emission(routes[0].owner, (emit.ingress(routes),), findings=findings)
+        limits = lowering.Limits(self.name, self.capabilities, backends=1)
+        lowered, losses = lowering.lower(routes, limits)
+        told = emit.together(losses)
+        if not any(route.groups for route in lowered):
+            return replace(nothing(), findings=told)
+        return Emission(routes[0].owner, (emit.ingress(lowered),), findings=told)
 
     def merge(self, emissions: Iterable[Emission]) -> Emission:
         """Nothing is shared: all objects side by side."""

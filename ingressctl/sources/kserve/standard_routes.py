@@ -201,10 +201,10 @@ def _additional(context: Context, host: str) -> tuple[Host, ...]:
 def rendered_path(context: Context) -> str:
     """The service's path without a trailing slash; "" without pathTemplate.
 
-    KServe's Ingress has no path rules (Q10). Raises naming.NameFault.
+    An Ingress cannot cut the path off, so it has no path rules. Raises naming.NameFault.
     """
-    alone = context.provider == "ingress" and not context.reads.differs("Q10")
-    if not context.ingress.pathTemplate or alone:
+    provider = context.reads.providers[context.provider]
+    if not context.ingress.pathTemplate or "path-rewrite" not in provider.capabilities:
         return ""
     try:
         path = naming.render_path(

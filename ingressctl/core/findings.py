@@ -386,6 +386,22 @@ TABLE: dict[str, Code] = _rows(
         "name a runtime that supports the model, or install one",
     ),
     Code(
+        "IC5009",
+        "error",
+        "route that no listener admits",
+        "nothing at {entry} serves it: {reasons}",
+        "allow the namespace, host and kind at a listener, or choose another gateway",
+        ("F54",),
+    ),
+    Code(
+        "IC4301",
+        "warning",
+        "path template without effect",
+        "provider {provider} cannot cut a path off, so pathTemplate has no effect",
+        "use the provider gateway_api or istio",
+        ("F12",),
+    ),
+    Code(
         "IC5101",
         "error",
         "foreign object in the way",

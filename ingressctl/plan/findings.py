@@ -18,6 +18,7 @@ from ingressctl.plan.checks import (
     canaries,
     configuration,
     gateways,
+    listeners,
     names,
     picture,
     shadowing,
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
     canaries.find,
     timeouts.find,
     gateways.find,
+    listeners.find,
     shadowing.find,
     backends.find,
 )

@@ -38,6 +38,7 @@ def find(picture: Picture) -> Iterator[Finding]:
     for service in picture.services:
         yield from _chosen(service, picture)
         yield from _istio_class(service, picture)
+        yield from _path_template(service, picture)
     yield from _two_halves(picture)
 
 
@@ -123,6 +124,15 @@ def _istio_class(service: InferenceService, picture: Picture) -> Iterator[Findin
 
 def _has_ingress(service: InferenceService, picture: Picture) -> bool:
     return picture.world.get(Ref(*INGRESS, service.namespace, service.name)) is not None
+
+
+def _path_template(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+    """A path template that the provider cannot serve, because it cannot cut the path off."""
+    provider = picture.reads.providers.get(picture.provider(service))
+    if not picture.ingress.pathTemplate or provider is None:
+        return
+    if "path-rewrite" not in provider.capabilities:
+        yield Finding.of("IC4301", service.ref, provider=provider.name)
 
 
 def _two_halves(picture: Picture) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads, World
+from ingressctl.plan import registry
 from ingressctl.plan.cascade import Cascade, Step
 from ingressctl.sources.kserve import config as configuration
 
@@ -74,7 +75,7 @@ class Picture:
 
 def of(cascade: Cascade, *, base: World, settings: Settings) -> Picture:
     """The picture of a cascade."""
-    reads = Reads(cascade.world, settings, providers={})
+    reads = Reads(cascade.world, settings, providers=registry.providers())
     made = {
         ref_of(obj): step.ref
         for step in cascade.steps

@@ -23,11 +23,13 @@ async def serve(identity: Mapping[str, Any]) -> asyncio.Server:
 
 
 class _Protocol(asyncio.Protocol):
-    """One connection. Answers are small: flow control of what is sent is left to h2's window."""
+    """One connection. What a stream's window does not take yet waits in `_unsent`."""
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
         self._identity = identity
         self._requests: dict[int, dict[str, str]] = {}
+        self._unsent: dict[int, bytearray] = {}
+        self._ending: set[int] = set()
         self._h2 = connection.H2Connection(
             config.H2Configuration(client_side=False, header_encoding="utf-8")
         )
@@ -38,6 +40,8 @@ class _Protocol(asyncio.Protocol):
         self._transport = transport
         self._h2.initiate_connection()
         self._h2.update_settings({settings.SettingCodes.MAX_HEADER_LIST_SIZE: HEADER_BYTES})
+        # The first headers may come before the settings are acknowledged.
+        self._h2.decoder.max_header_list_size = HEADER_BYTES
         self._flush()
 
     def data_received(self, data: bytes) -> None:
@@ -62,11 +66,14 @@ class _Protocol(asyncio.Protocol):
         elif isinstance(event, events.DataReceived):
             self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if self._is_grpc(event.stream_id) and event.data:
-                self._h2.send_data(event.stream_id, event.data)
+                self._send(event.stream_id, event.data)
         elif isinstance(event, events.StreamEnded):
             self._ended(event.stream_id)
+        elif isinstance(event, events.WindowUpdated):
+            for stream in [event.stream_id] if event.stream_id else list(self._unsent):
+                self._send(stream)
         elif isinstance(event, events.StreamReset):
-            self._requests.pop(event.stream_id, None)
+            self._forget(event.stream_id)
 
     def _started(self, event: events.RequestReceived) -> None:
         seen = {str(name): str(value) for name, value in event.headers}
@@ -84,14 +91,41 @@ class _Protocol(asyncio.Protocol):
         return kind.startswith("application/grpc")
 
     def _ended(self, stream: int) -> None:
+        self._ending.add(stream)
+        if self._is_grpc(stream):
+            self._send(stream)
+            return
+        headers = [(":status", "200"), ("content-type", "application/json")]
+        self._h2.send_headers(stream, headers)
+        self._send(stream, json.dumps(self._seen(self._requests[stream])).encode())
+
+    def _send(self, stream: int, data: bytes = b"") -> None:
+        """As much as the window takes; the end when everything is sent."""
+        if stream not in self._requests:
+            return
+        waiting = self._unsent.setdefault(stream, bytearray())
+        waiting += data
+        while waiting:
+            room = self._h2.local_flow_control_window(stream)
+            some = min(room, self._h2.max_outbound_frame_size, len(waiting))
+            if some <= 0:
+                return
+            self._h2.send_data(stream, bytes(waiting[:some]))
+            del waiting[:some]
+        if stream in self._ending:
+            self._end(stream)
+
+    def _end(self, stream: int) -> None:
         if self._is_grpc(stream):
             self._h2.send_headers(stream, [("grpc-status", "0")], end_stream=True)
         else:
-            body = json.dumps(self._seen(self._requests[stream])).encode()
-            headers = [(":status", "200"), ("content-type", "application/json")]
-            self._h2.send_headers(stream, headers)
-            self._h2.send_data(stream, body, end_stream=True)
+            self._h2.end_stream(stream)
+        self._forget(stream)
+
+    def _forget(self, stream: int) -> None:
         self._requests.pop(stream, None)
+        self._unsent.pop(stream, None)
+        self._ending.discard(stream)
 
     def _seen(self, headers: Mapping[str, str]) -> dict[str, Any]:
         return {

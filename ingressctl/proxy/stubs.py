@@ -77,7 +77,7 @@ class Stubs:
 
 
 def application(identity: Identity) -> web.Application:
-    """An HTTP/1.1 stub: JSON, events below ``/events``, WebSockets that echo."""
+    """An HTTP/1.1 stub: JSON (late with ``?seconds=N``), events, WebSockets that echo."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -85,6 +85,7 @@ def application(identity: Identity) -> web.Application:
         if request.path.endswith("/events"):
             return await _events(request)
         await request.read()
+        await asyncio.sleep(float(request.query.get("seconds", "0")))
         return web.json_response(_seen(identity, request))
 
     app = web.Application(client_max_size=0)

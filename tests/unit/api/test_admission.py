@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 from ingressctl.api import admission
-from ingressctl.api.admission import scaling
+from ingressctl.api.admission import gpus, scaling
 from ingressctl.api.inferenceservices import MODE_ANNOTATION
 from ingressctl.core.differences import BETTER, KSERVE, Compat
 from tests.unit.api import making
@@ -57,6 +58,48 @@ def test_every_fault_of_the_schema_is_told_at_once() -> None:
         'spec.canary[0].trafficPercent: Invalid value: "string": spec.canary[0].trafficPercent '
         'in body must be of type integer: "string"',
     }
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "wanted", "found"),
+    [
+        ({"timeout": 1.5}, "timeout", "integer", "number"),
+        ({"timeout": True}, "timeout", "integer", "boolean"),
+        ({"timeout": datetime.date(2026, 1, 1)}, "timeout", "integer", "date"),
+        ({"containers": {}}, "containers", "array", "object"),
+        ({"containers": [None]}, "containers[0]", "object", "null"),
+        ({"containers": [[]]}, "containers[0]", "object", "array"),
+        ({"labels": {"a": 1}}, "labels.a", "string", "integer"),
+        ({"batcher": "on"}, "batcher", "object", "string"),
+        (
+            {"automountServiceAccountToken": "no"},
+            "automountServiceAccountToken",
+            "boolean",
+            "string",
+        ),
+    ],
+)
+def test_wrong_types_are_told_in_the_words_of_the_api_server(
+    fields: dict[str, Any], path: str, wanted: str, found: str
+) -> None:
+    told = refuse(service({"predictor": {"model": MODEL, **fields}}))
+    path = f"spec.predictor.{path}"
+    assert told == {
+        path: f'InferenceService.serving.kserve.io "iris" is invalid: {path}: Invalid value: '
+        f'"{found}": {path} in body must be of type {wanted}: "{found}"'
+    }
+
+
+def test_other_words_are_told_with_those_that_hold() -> None:
+    told = refuse(service({"predictor": {"model": MODEL, "scaleMetric": "gpu"}}))
+    assert told["spec.predictor.scaleMetric"].endswith(
+        'Unsupported value: "gpu": supported values: "cpu", "memory", "concurrency", "rps"'
+    )
+
+
+def test_null_is_absent() -> None:
+    spec = {"predictor": {"model": MODEL, "timeout": None, "logger": None}, "transformer": None}
+    assert refuse(service(spec)) == {}
 
 
 def test_a_canary_model_needs_no_name() -> None:
@@ -123,6 +166,25 @@ def test_standard_mode_scales_by_resources(metric: str) -> None:
     assert refuse(service(spec, annotations=annotations)) == {}
     spec["predictor"]["scaleTarget"] = 0
     assert list(refuse(service(spec, annotations=annotations))) == ["spec.predictor.scaleTarget"]
+
+
+@pytest.mark.parametrize(
+    ("annotations", "fields", "wanted"),
+    [
+        ({**STANDARD, scaling.CLASS_ANNOTATION: "keda"}, {"scaleMetric": "cpu"}, "scaleMetric"),
+        ({**STANDARD, scaling.CLASS_ANNOTATION: "hpa"}, {"scaleMetric": "rps"}, "scaleMetric"),
+        ({**STANDARD, scaling.CLASS_ANNOTATION: "hpa"}, {"scaleTarget": 101}, "scaleTarget"),
+        ({**STANDARD, scaling.CLASS_ANNOTATION: "none"}, {"scaleTarget": 101}, None),
+        ({}, {"scaleMetric": "rps", "scaleTarget": 0}, "scaleTarget"),
+        ({}, {"scaleMetric": "rps", "scaleTarget": 1}, None),
+        ({scaling.KNATIVE_CLASS_ANNOTATION: scaling.KNATIVE_HPA}, {"scaleMetric": "cpu"}, None),
+    ],
+)
+def test_the_autoscaler_decides_on_the_metric(
+    annotations: dict[str, str], fields: dict[str, Any], wanted: str | None
+) -> None:
+    obj = service({"predictor": {"model": MODEL, **fields}}, annotations=annotations)
+    assert list(refuse(obj)) == ([f"spec.predictor.{wanted}"] if wanted else [])
 
 
 class TestCanaries:
@@ -243,6 +305,26 @@ class TestMultiNode:
             "spec.predictor.workerSpec.containers[0].resources",
         }
 
+    @pytest.mark.parametrize(
+        ("annotation", "refused"),
+        [(None, True), ('["acme.io/gpu"]', False), ("acme.io/gpu", True), ('{"a": 1}', True)],
+    )
+    def test_other_gpus_are_named_in_an_annotation(
+        self, annotation: str | None, refused: bool
+    ) -> None:
+        obj = self.worker()
+        model = obj["spec"]["predictor"]["model"]
+        model["resources"] = {"requests": {"cpu": 1, "nvidia.com/gpu": 1, "acme.io/gpu": "1"}}
+        if annotation:
+            obj["metadata"]["annotations"][gpus.ANNOTATION] = annotation
+        path = "spec.predictor.model.resources"
+        assert list(refuse(obj)) == ([path] if refused else [])
+
+    def test_a_model_without_storage_cannot_be_shared(self) -> None:
+        obj = self.worker()
+        del obj["spec"]["predictor"]["model"]["storageUri"]
+        assert list(refuse(obj)) == ["spec.predictor.model.storageUri"]
+
     def test_the_model_lies_on_a_claim(self) -> None:
         obj = self.worker()
         obj["spec"]["predictor"]["model"]["storageUri"] = "s3://bucket"
@@ -341,6 +423,21 @@ class TestRuntimes:
             "spec.workerSpec": "the ClusterServingRuntime a is invalid: removing workerSpec "
             "where it already exists is not allowed"
         }
+
+    def test_unknown_gpus(self) -> None:
+        resources = {"limits": {"acme.io/gpu": 1}}
+        serving = {"name": "kserve-container", "resources": resources}
+        worker = {"containers": [{"name": "worker-container", "resources": resources}]}
+        told = refuse(runtime("a", containers=[serving], workerSpec=worker))
+        assert set(told) == {
+            "spec.containers[0].resources",
+            "spec.workerSpec.containers[0].resources",
+        }
+
+    def test_a_priority_is_positive(self) -> None:
+        path = "spec.supportedModelFormats[0].priority"
+        told = refuse(runtime("a", {**ONE, "priority": 0}))
+        assert told[path].endswith(f"{path} in body should be greater than or equal to 1")
 
     def test_sizes_are_no_variables(self) -> None:
         serving = {"name": "kserve-container", "env": [{"name": "TENSOR_PARALLEL_SIZE"}]}

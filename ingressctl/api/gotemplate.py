@@ -10,7 +10,7 @@ filled in without the engine (0.4 us instead of 15).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
@@ -63,6 +63,15 @@ Value = str | Mapping[str, str]
 
 class TemplateError(ValueError):
     """A template that does not parse or does not render. The text is one sentence."""
+
+
+class UnknownField(TemplateError):
+    """A template that names a field which its root does not have. `chain` is like ``.Nope``."""
+
+    def __init__(self, chain: str, known: Iterable[str]) -> None:
+        fields = ", ".join(sorted(known))
+        super().__init__(f"can't evaluate field {chain}; the fields are {fields}")
+        self.chain = chain
 
 
 def _printf(format_string: str, *values: object) -> str:
@@ -151,8 +160,7 @@ def _check_chain(chain: tuple[str, ...], strings: frozenset[str], maps: frozense
         return
     if root in maps and len(deeper) <= 1:
         return
-    known = ", ".join(sorted(strings | maps))
-    raise TemplateError(f"can't evaluate field .{'.'.join(chain)}; the fields are {known}")
+    raise UnknownField(f".{'.'.join(chain)}", strings | maps)
 
 
 def missing_keys(source: str, values: Mapping[str, Value]) -> tuple[str, ...]:

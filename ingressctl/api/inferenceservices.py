@@ -124,6 +124,12 @@ class InferenceService:
         self.labels: Mapping[str, str] = self.meta.labels or {}
         self.annotations: Mapping[str, str] = self.meta.annotations or {}
 
+    def without_annotation(self, key: str) -> InferenceService:
+        """The service as if it did not have that annotation of its own."""
+        meta = self.raw["metadata"]
+        annotations = {name: text for name, text in self.annotations.items() if name != key}
+        return InferenceService({**self.raw, "metadata": {**meta, "annotations": annotations}})
+
     @property
     def owner(self) -> Owner:
         """The service as the owner of what is made from it."""

@@ -400,6 +400,48 @@ TABLE: tuple[Difference, ...] = (
         "They get it unless the key says otherwise.",
         "An absent key changes nothing.",
     ),
+    Difference(
+        ("Q6", "W18"),
+        "The clean-up of canaries deletes and re-creates multi-node workers in every pass.",
+        "Workers are left out of it.",
+        "A multi-node service comes to rest.",
+    ),
+    Difference(
+        ("W7",),
+        "Placeholders are filled in as JSON text, so quotes in them fail.",
+        "Each string is filled in before it is JSON.",
+        "A template may call a function with a text.",
+    ),
+    Difference(
+        ("W8",),
+        "The accelerator's suffix is put on an image that the user set.",
+        "Only on the runtime's image.",
+        "The user's image is what the user wrote.",
+    ),
+    Difference(
+        ("W13",),
+        "A custom explainer gets --http_port even if it has one.",
+        "Only if absent.",
+        "Its own port holds.",
+    ),
+    Difference(
+        ("W27",),
+        "Labels and annotations of a component Service are frozen at creation.",
+        "They follow.",
+        "Selectors and monitors read them.",
+    ),
+    Difference(
+        ("W29", "Q31"),
+        "Workloads of a removed component or of an old name stay.",
+        "Owned workloads that are not wanted are deleted.",
+        "Nothing runs that nobody asks for.",
+    ),
+    Difference(
+        ("IG-R18",),
+        "In Knative mode a missing config-autoscaler stops every pass.",
+        "Its default holds: a scale of zero at the start is not allowed.",
+        "The default is what Knative itself takes.",
+    ),
 )
 
 _INDEX = {identity: row for row in TABLE for identity in row.ids}

@@ -103,6 +103,13 @@ TABLE: dict[str, Code] = _rows(
         "mend the JSON of the key",
         ("F112",),
     ),
+    Code(
+        "IC1203",
+        "info",
+        "runtime assumed",
+        "no ClusterServingRuntime is given: {runtime}, which KServe installs, is assumed",
+        "add the runtimes of the cluster to the input",
+    ),
     Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
     Code(
         "IC1302",

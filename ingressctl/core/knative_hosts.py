@@ -10,12 +10,13 @@ from collections.abc import Mapping
 
 from ingressctl.api import dns, gotemplate, knative_configmaps
 from ingressctl.api.knative_configmaps import Domain, Network
-from ingressctl.api.refs import Ref
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import naming
 from ingressctl.core.world import Reads
 
 VISIBILITY = "networking.knative.dev/visibility"
 CLUSTER_LOCAL = "cluster-local"
+ASSUMED_DOMAIN = "example.com"
 
 _HOST_STRINGS = frozenset({"Name", "Namespace", "Domain"})
 _HOST_MAPS = frozenset({"Annotations", "Labels"})
@@ -25,11 +26,14 @@ _TAG_STRINGS = frozenset({"Name", "Tag"})
 def domain(labels: Mapping[str, str], *, reads: Reads) -> str:
     """The domain for these labels; the cluster's own if they say cluster-local.
 
-    The selector with most labels wins, then the smaller name. Raises ConfigFault.
+    The selector with most labels wins, then the smaller name. Without any config-domain
+    it is the domain of KServe's own defaults. Raises ConfigFault.
     """
     own = f"svc.{reads.settings.cluster_domain}"
     if labels.get(VISIBILITY) == CLUSTER_LOCAL:
         return own
+    if _configmap("config-domain", reads) is None:
+        return ASSUMED_DOMAIN
     known = knative_configmaps.parse_domains(_data("config-domain", reads))
     if all(entry.selector for entry in known):
         known = (*known, Domain(own))
@@ -66,10 +70,29 @@ def route_host(
 
     Raises NameFault for a host that cannot be, ConfigFault for an unusable config-domain.
     """
+    host = unchecked_host(
+        name, namespace, labels=labels, annotations=annotations, reads=reads, tag=tag
+    )
+    fault = dns.fqdn_fault(host)
+    if fault:
+        raise naming.NameFault(f'invalid domain name "{host}" from domain-template: {fault}')
+    return host
+
+
+def unchecked_host(
+    name: str,
+    namespace: str,
+    *,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+    reads: Reads,
+    tag: str = "",
+) -> str:
+    """As route_host, whether or not the host can be. Raises NameFault, ConfigFault."""
     base = domain(labels, reads=reads)
     local = labels.get(VISIBILITY) == CLUSTER_LOCAL
     template = knative_configmaps.DOMAIN_TEMPLATE if local else network(reads).domain_template
-    host = _render(
+    return _render(
         template,
         {
             "Name": sub_name(name, tag, reads=reads),
@@ -79,10 +102,6 @@ def route_host(
             "Labels": labels,
         },
     )
-    fault = dns.fqdn_fault(host)
-    if fault:
-        raise naming.NameFault(f'invalid domain name "{host}" from domain-template: {fault}')
-    return host
 
 
 def local_hosts(name: str, namespace: str, *, reads: Reads, tag: str = "") -> tuple[str, str, str]:
@@ -112,5 +131,8 @@ def _render(template: str, values: Mapping[str, gotemplate.Value]) -> str:
 
 
 def _data(name: str, reads: Reads) -> knative_configmaps.Pairs:
-    obj = reads.get(Ref("", "ConfigMap", reads.settings.knative_namespace, name))
-    return knative_configmaps.pairs((obj or {}).get("data"))
+    return knative_configmaps.pairs((_configmap(name, reads) or {}).get("data"))
+
+
+def _configmap(name: str, reads: Reads) -> Raw | None:
+    return reads.get(Ref("", "ConfigMap", reads.settings.knative_namespace, name))

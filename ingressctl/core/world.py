@@ -8,7 +8,8 @@ Reconcile functions see objects through `Reads` only, so that what they looked a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ingressctl.api.refs import Kind as Kind  # noqa: PLC0414 - where a world is, its kinds are too
 from ingressctl.api.refs import Owner, Raw, Ref, labels_of, ref_of
@@ -31,15 +32,23 @@ class Claim(NamedTuple):
 Claimant = Callable[["World", Settings], Iterable[Claim]]
 """Lists the claims of one source over a whole world; registered by the source."""
 
+T = TypeVar("T")
+
+_NOTHING: Mapping[Ref, Raw] = MappingProxyType({})
+
 
 class World:
-    """Objects by identity, with an index by kind and namespace. Never changes."""
+    """Objects by identity, with an index by kind and namespace. Never changes.
 
-    __slots__ = ("_claims", "_index", "_objects")
+    `memo` holds what readers derived from the world and want to derive once only.
+    """
+
+    __slots__ = ("_claims", "_index", "_objects", "memo")
 
     def __init__(self, objects: Mapping[Ref, Raw], index: Index | None = None) -> None:
         self._objects = objects
         self._index = index
+        self.memo: dict[Any, Any] = {}
         self._claims: dict[tuple[Any, ...], Mapping[str, tuple[Claim, ...]]] = {}
 
     @classmethod
@@ -135,9 +144,12 @@ class Lookup(NamedTuple):
 
 
 class Reads:
-    """A world that remembers what was asked of it during one reconcile."""
+    """A world that remembers what was asked of it during one reconcile.
 
-    __slots__ = ("claimants", "lookups", "providers", "settings", "world")
+    A few objects may lie in front of the world: what a phase has decided to make.
+    """
+
+    __slots__ = ("_front", "_memo", "claimants", "lookups", "providers", "settings", "world")
 
     def __init__(
         self,
@@ -152,10 +164,12 @@ class Reads:
         self.providers = providers
         self.claimants = claimants
         self.lookups: dict[Lookup, None] = {}
+        self._front: Mapping[Ref, Raw] = _NOTHING
+        self._memo = world.memo
 
     def get(self, ref: Ref) -> Raw | None:
         """The object, or None; both are recorded."""
-        obj = self.world.get(ref)
+        obj = self._seen(ref)
         self.lookups[Lookup("get", ref, obj is not None)] = None
         return obj
 
@@ -167,6 +181,8 @@ class Reads:
     ) -> tuple[Raw, ...]:
         """As World.list, recorded."""
         found = self.world.list(kind, namespace, labels)
+        if self._front:
+            found = _joined(found, World(self._front).list(kind, namespace, labels))
         wanted = tuple(sorted((labels or {}).items()))
         self.lookups[Lookup("list", (*kind, namespace, wanted), bool(found))] = None
         return found
@@ -177,9 +193,22 @@ class Reads:
         self.lookups[Lookup("owned", owner.ref, bool(found))] = None
         return found
 
+    def derived(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` derives from listed objects, made once a world. `key` is unique to it.
+
+        Whoever derives also records what he read: the value may have been made for another.
+        """
+        if key not in self._memo:
+            self._memo[key] = make()
+        value: T = self._memo[key]
+        return value
+
+    def _seen(self, ref: Ref) -> Raw | None:
+        return self._front.get(ref) or self.world.get(ref)
+
     def config(self, namespace: str, name: str, key: str) -> str | None:
         """One key of a ConfigMap's data, or None when map or key is absent."""
-        obj = self.world.get(Ref("", "ConfigMap", namespace, name))
+        obj = self._seen(Ref("", "ConfigMap", namespace, name))
         value = ((obj or {}).get("data") or {}).get(key)
         self.lookups[Lookup("config", (namespace, name, key), value is not None)] = None
         return value if value is None or isinstance(value, str) else str(value)
@@ -199,12 +228,14 @@ class Reads:
         return self.settings.assume == "ready" or ref in self.settings.fresh
 
     def over(self, objects: Iterable[Raw]) -> Reads:
-        """The same recorder over a world in which `objects` exist as well."""
-        wider = Reads(
-            self.world.overlay(objects),
-            self.settings,
-            providers=self.providers,
-            claimants=self.claimants,
-        )
+        """The same recorder with `objects` in front of the world."""
+        wider = Reads(self.world, self.settings, providers=self.providers, claimants=self.claimants)
         wider.lookups = self.lookups
+        wider._front = {**self._front, **{ref_of(obj): obj for obj in objects}}
+        wider._memo = {}
         return wider
+
+
+def _joined(found: tuple[Raw, ...], front: tuple[Raw, ...]) -> tuple[Raw, ...]:
+    merged = {ref_of(obj): obj for obj in (*found, *front)}
+    return tuple(merged[ref] for ref in sorted(merged))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
+from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, ports
 from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
@@ -217,14 +217,39 @@ def reconcile_one(
     reads = Reads(world, settings, providers=providers, claimants=CLAIMANTS)
     outcome = reconcile(obj, reads=reads, now=now)
     emission = emit(outcome, reads)
-    settlement = settle(
-        owner_of(obj),
-        (*emission.objects, *(child.body for child in outcome.children)),
-        kinds=registry.routing_kinds(providers),
+    kinds = registry.routing_kinds(providers)
+    settlement = settle_parts(owner_of(obj), outcome, emission, kinds=kinds, reads=reads)
+    return Step(ref_of(obj), outcome, emission, settlement, tuple(reads.lookups))
+
+
+def settle_parts(
+    owner: Owner,
+    outcome: Outcome,
+    emission: ports.Emission,
+    *,
+    kinds: tuple[Kind, ...],
+    reads: Reads,
+) -> Settlement:
+    """The changes of those parts that are ours to write (design.md section 5).
+
+    Workloads of somebody else that do not exist yet are laid into the world all the same:
+    routes lead to them, and whoever asks a route goes on to them. Existing ones stay.
+    """
+    parts = reads.settings.write
+    routes = "routes" in parts
+    children = (
+        child.body
+        for child in outcome.children
+        if child.part in parts or reads.world.get(child.ref) is None
+    )
+    return settle(
+        owner,
+        (*(emission.objects if routes else ()), *children),
+        kinds=kinds if routes else (),
         keep=outcome.keep,
         reads=reads,
+        gone=outcome.gone if "workloads" in parts else (),
     )
-    return Step(ref_of(obj), outcome, emission, settlement, tuple(reads.lookups))
 
 
 def emit(outcome: Outcome, reads: Reads) -> ports.Emission:

@@ -2,19 +2,20 @@
 
 Purely: the wanted objects, the world, and what must stay give what to create, change and
 delete. Objects of somebody else are never touched, under every `compat`. Comparing and
-replacing follow spec/kserve-ingress.md 18 while differences Q4 and Q5 are off.
+replacing of routes follow spec/kserve-ingress.md 18 while differences Q4 and Q5 are off;
+those of workloads stand in `workloads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api.refs import Owner, Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding, Keep
 from ingressctl.core.world import Kind, Reads
-from ingressctl.plan import normalise
+from ingressctl.plan import normalise, workloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,13 @@ def settle(
     kinds: tuple[Kind, ...],
     keep: Keep,
     reads: Reads,
+    gone: Iterable[Ref] = (),
 ) -> Settlement:
     """The changes that turn the stored objects of `owner` into the wanted ones.
 
     `kinds` are all kinds that any provider of the owner may have written; owned objects of
-    them that are not wanted are deleted, unless `keep` holds them.
+    them that are not wanted are deleted, unless `keep` holds them. Owned objects among
+    `gone` are deleted as well: the source decided on each.
     """
     wanted_by_ref = {ref_of(obj): obj for obj in wanted}
     created: list[Raw] = []
@@ -63,9 +66,14 @@ def settle(
             new = replacement(stored, obj, reads)
             if new is not None:
                 changed.append(new)
-    deleted = _stale(owner, wanted_by_ref, kinds, keep, reads)
+    deleted = {
+        *_stale(owner, wanted_by_ref, kinds, keep, reads),
+        *_owned(owner, gone, reads),
+    }
     findings = tuple(foreign(ref, owner) for ref in blocked)
-    return Settlement(tuple(created), tuple(changed), deleted, findings, tuple(blocked))
+    return Settlement(
+        tuple(created), tuple(changed), tuple(sorted(deleted)), findings, tuple(blocked)
+    )
 
 
 def foreign(ref: Ref, owner: Owner) -> Finding:
@@ -92,22 +100,26 @@ def _stale(
     return tuple(sorted(ref for ref in owned if ref not in wanted and not keep.holds(ref)))
 
 
+def _owned(owner: Owner, refs: Iterable[Ref], reads: Reads) -> Iterator[Ref]:
+    for ref in refs:
+        stored = reads.get(ref)
+        if stored is not None and owner.controls(stored):
+            yield ref
+
+
 def is_routing(obj: Raw, kinds: tuple[Kind, ...]) -> bool:
     """Whether an object is of these kinds; of Services only aliases are routes."""
     ref = ref_of(obj)
     if (ref.group, ref.kind) == ("", "Service"):
-        return ("", "Service") in kinds and is_alias(obj)
+        return ("", "Service") in kinds and workloads.is_alias(obj)
     return (ref.group, ref.kind) in kinds
-
-
-def is_alias(obj: Raw) -> bool:
-    """Whether a Service only points to another name, which makes it a routing object."""
-    return (obj.get("spec") or {}).get("type") == "ExternalName"
 
 
 def replacement(stored: Raw, wanted: Raw, reads: Reads) -> Raw | None:
     """The object to write over `stored`, or None when nothing differs."""
     kind = str(wanted.get("kind"))
+    if workloads.is_workload(wanted):
+        return workloads.replacement(stored, wanted, reads)
     if kind == "Service":
         return _merged_service(stored, wanted)
     if kind == "HTTPRoute" and not reads.differs("Q4"):

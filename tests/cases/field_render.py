@@ -13,7 +13,7 @@ from tests.cases.loading import Run
 def main() -> None:
     given = orjson.loads(sys.stdin.buffer.read())
     case = given["case"]
-    run = Run("field", case, given["compat"], {"assert": case.get("assert")})
+    run = Run("field", "cases", case, given["compat"], {"assert": case.get("assert")})
     sys.stdout.buffer.write(field_stage.rendered(run))
 
 

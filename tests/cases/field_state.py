@@ -23,7 +23,7 @@ from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads, World
 from ingressctl.plan import cascade
 from ingressctl.sources.kserve import reconcile as kserve
-from tests.cases import comparing
+from tests.cases import comparing, selecting
 
 ISVC: Kind = ("serving.kserve.io", "InferenceService")
 RUNTIMES = Path(__file__).parent / "suites" / "runtime-selection" / "shipped-runtimes.yaml"
@@ -88,6 +88,8 @@ class State:
 def settle(name: str, world: World, settings: Settings, *, workloads: bool) -> State:
     """Reconcile until a pass writes nothing; a world that never rests is a fault."""
     sources = {ISVC: with_workloads if workloads else kserve.reconcile_routes}
+    if workloads:
+        settings = replace(settings, write=frozenset({"routes", "workloads"}))
     start = time.process_time()
     before = world
     steps: dict[Ref, cascade.Step] = {}
@@ -153,7 +155,7 @@ def with_workloads(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
 
 @functools.cache
 def _runtimes() -> tuple[Raw, ...]:
-    return tuple(comparing.documents(RUNTIMES.read_text()))
+    return (*comparing.documents(RUNTIMES.read_text()), selecting.KNATIVE_AUTOSCALER)
 
 
 def changed(world: World, entry: Mapping[str, Any], *, keep_status: bool) -> World:

@@ -48,9 +48,11 @@ NOT_MET: set[str] = set()
 
 @dataclass(frozen=True)
 class Run:
-    """One case under one `compat`. `expect` holds the answers to compare with."""
+    """One case under one `compat`. `expect` holds the answers to compare with; `group` is
+    the file inside the suite."""
 
     suite: str
+    group: str
     case: dict[str, Any]
     compat: str
     expect: dict[str, Any]
@@ -68,7 +70,7 @@ def runs(folder: Path) -> Iterator[Run]:
         suite = path.parent.name
         for case in yaml.load(path.read_text(), yaml.CSafeLoader):
             if suite in SUITES and _needs_met(case):
-                yield from _runs_of(suite, case)
+                yield from _runs_of(suite, path.stem, case)
             else:
                 NOT_MET.add(f"{suite}/{case['name']}")
 
@@ -77,7 +79,7 @@ def _needs_met(case: dict[str, Any]) -> bool:
     return set(case.get("needs") or ()) <= FIELD_NEEDS
 
 
-def _runs_of(suite: str, case: dict[str, Any]) -> Iterator[Run]:
+def _runs_of(suite: str, group: str, case: dict[str, Any]) -> Iterator[Run]:
     unknown = set(case) - KEYS
     if unknown:
         raise ValueError(f"{suite}/{case['name']}: unknown keys {sorted(unknown)}")
@@ -86,24 +88,26 @@ def _runs_of(suite: str, case: dict[str, Any]) -> Iterator[Run]:
     }
     ids = _ids(suite, case)
     if case.get("compat") == "defect":
-        yield Run(suite, case, "kserve", answers)
+        yield Run(suite, group, case, "kserve", answers)
         own = _own_expectation(suite, case["name"])
         if own is None:
             UNJUDGED.add(f"{suite}/{case['name']}")
             return
-        for compat in (_plus(ids), "better"):
-            yield Run(suite, case, compat, own)
+        yield Run(suite, group, case, _plus(ids), own)
+        yield from _under_better(suite, group, case, own)
     elif case.get("parity") == "stricter-than-upstream":
-        yield Run(suite, case, _plus(ids), answers)
-        yield from _under_better(suite, case, answers)
+        yield Run(suite, group, case, _plus(ids), answers)
+        yield from _under_better(suite, group, case, answers)
     else:
-        yield Run(suite, case, _plus(_needed(suite, case)), answers)
+        yield Run(suite, group, case, _plus(_needed(suite, case)), answers)
 
 
-def _under_better(suite: str, case: dict[str, Any], answers: dict[str, Any]) -> Iterator[Run]:
+def _under_better(
+    suite: str, group: str, case: dict[str, Any], answers: dict[str, Any]
+) -> Iterator[Run]:
     interfering = yaml.safe_load(INTERFERING.read_text()) or {}
     if f"{suite}/{case['name']}" not in interfering:
-        yield Run(suite, case, "better", answers)
+        yield Run(suite, group, case, "better", answers)
 
 
 def _ids(suite: str, case: dict[str, Any]) -> list[str]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.differences import Compat
-from ingressctl.core.settings import Settings
+from ingressctl.core.settings import Part, Settings
 from ingressctl.core.world import Kind, World
 from ingressctl.plan import cascade
 from ingressctl.sources.kserve import reconcile as kserve
-from tests.cases import admission_stage, comparing
+from tests.cases import admission_stage, comparing, selecting
 from tests.cases.loading import Run
+from tests.cases.results import Result
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ISVC: Kind = ("serving.kserve.io", "InferenceService")
+
+EVERYTHING = frozenset[Part](("routes", "workloads"))
 
 ROUTING: frozenset[Kind] = frozenset(
     {
@@ -27,19 +30,6 @@ ROUTING: frozenset[Kind] = frozenset(
         ("networking.k8s.io", "Ingress"),
     }
 )
-
-
-@dataclass
-class Result:
-    """What a case ended in."""
-
-    world: World
-    faults: list[str] = field(default_factory=list)
-    steps: tuple[cascade.Step, ...] = ()
-    objects: list[Raw] | None = None
-    """What is compared with `expected`, where that is not the routing objects."""
-    stored: Raw | None = None
-    """The InferenceService as admission stores it, where a case has `stored`."""
 
 
 def settings_of(run: Run) -> Settings:
@@ -123,8 +113,42 @@ def run_admit_runtime(run: Run) -> Result:
     return Result(World.of(list(after.stored.values())), after.messages)
 
 
+def run_select(run: Run) -> Result:
+    return selecting.play(run, replace(settings_of(run), write=EVERYTHING))
+
+
+def run_reconcile(run: Run) -> Result:
+    """A whole pass with all workloads ours; the same service again must write nothing."""
+    objects = shuffled(adopt(comparing.documents(run.case["input"])), run)
+    return _one_pass(run, objects, kserve.reconcile)
+
+
+def run_status(run: Run) -> Result:
+    """Only the status that follows from the workloads in the input."""
+    objects = shuffled(comparing.documents(run.case["input"]), run)
+    return _one_pass(run, objects, kserve.reconcile_status)
+
+
+def _one_pass(run: Run, objects: list[dict[str, Any]], source: cascade.Reconcile) -> Result:
+    settings = replace(settings_of(run), write=EVERYTHING)
+    world = World.of(objects)
+    steps: dict[Ref, cascade.Step] = {}
+    after = cascade.one_pass(world, settings, now=NOW, sources={ISVC: source}, steps=steps)
+    result = Result(after, [fault.message for step in steps.values() for fault in step.faults])
+    result.steps = tuple(steps.values())
+    again: dict[Ref, cascade.Step] = {}
+    as_before = after.overlay(world.list(ISVC))
+    cascade.one_pass(as_before, settings, now=NOW, sources={ISVC: source}, steps=again)
+    loud = [str(ref) for ref, step in again.items() if not step.settlement.quiet]
+    assert not loud, f"a second pass writes again for {loud}"
+    return result
+
+
 STAGES: Mapping[str, Callable[[Run], Result]] = {
     "routes": run_routes,
+    "reconcile": run_reconcile,
+    "status": run_status,
+    "select": run_select,
     "validate": run_validate,
     "default": run_default,
     "admit-runtime": run_admit_runtime,

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from ingressctl.api.refs import Raw, ref_of
-from tests.cases import admission_stage, comparing, field_stage, stages
+from tests.cases import admission_stage, comparing, counting, field_stage, stages
 from tests.cases.loading import Run
 
 
@@ -51,6 +51,10 @@ def _relevant(run: Run, result: stages.Result, expected: list[dict[str, Any]]) -
     """What the folder lets count (INDEX.md, Comparing)."""
     if result.objects is not None:
         return result.objects
+    if run.case["stage"] == "reconcile":
+        return counting.of_reconcile(run, result.world, expected)
+    if run.case["stage"] == "select":
+        return counting.of_select(result.world)
     objects = stages.routing_objects(result.world)
     notes = run.case.get("notes") or ""
     suite_file = {ref_of(obj)[:2] for obj in expected}

@@ -68,7 +68,7 @@ def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) ->
     private = visibility.labelled_local(service, "Knative", reads)
     if ingress.disableIstioVirtualHost or private:
         return
-    host = hosts.knative_host(service, Draft.of(service).component_url, reads)
+    host = hosts.knative_host(service, Draft.of(service, reads).component_url, reads)
     if not host or host == hosts.internal_host(service, service.name, reads):
         return
     yield host

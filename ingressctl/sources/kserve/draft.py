@@ -12,6 +12,7 @@ from ingressctl.core.conditions import Conditions
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.core.world import Reads
+from ingressctl.sources.kserve import readiness
 from ingressctl.sources.kserve.config import Config
 
 DEPENDENTS = ("PredictorReady", "IngressReady")
@@ -25,11 +26,17 @@ class Draft:
     fields: dict[str, Any]
 
     @classmethod
-    def of(cls, service: InferenceService) -> Draft:
+    def of(cls, service: InferenceService, reads: Reads) -> Draft:
         """A draft of the stored status."""
         fields = {key: value for key, value in service.status.items() if key != "conditions"}
         stored = service.status.get("conditions") or ()
-        return cls(Conditions.load(DEPENDENTS, stored), fields)
+        return cls(Conditions.load(_dependents(service, reads), stored), fields)
+
+    def wipe(self) -> None:
+        """Forget everything but the mode."""
+        mode = self.fields.get("deploymentMode")
+        self.fields = {} if mode is None else {"deploymentMode": mode}
+        self.conditions = Conditions(self.conditions.dependents)
 
     def component_url(self, component: str) -> str:
         """The URL of a component's own host; "" while it has none."""
@@ -44,6 +51,13 @@ class Draft:
     def dump(self) -> dict[str, Any]:
         """The whole status."""
         return {**self.fields, "conditions": self.conditions.dump()}
+
+
+def _dependents(service: InferenceService, reads: Reads) -> tuple[str, ...]:
+    """What Ready depends on; with Q20 on every component in spec."""
+    if not reads.differs("Q20") or service.entry == "predictor" == service.components[-1][0]:
+        return DEPENDENTS
+    return ("IngressReady", *(readiness.READY[name] for name, _ in service.components))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,42 @@ from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import InferenceService, ViewFault
 from ingressctl.api.refs import Raw, ref_of
 from ingressctl.core import findings, passes
-from ingressctl.core.outcome import Fault, Finding, Keep, Outcome
+from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import knative, mode, standard, stop
+from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary
+from ingressctl.sources.kserve.components import phase, stopping
+from ingressctl.sources.kserve.components.phase import Made
+from ingressctl.sources.kserve.components.scope import Scope
 from ingressctl.sources.kserve.draft import Context, Draft, Routing
+
+KNATIVE_SERVICE = ("serving.knative.dev", "Service")
+DISABLE_AUTO_UPDATE = "serving.kserve.io/disable-auto-update"
 
 
 def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
-    """All that follows from one InferenceService."""
-    return reconcile_routes(obj, reads=reads, now=now)
+    """All that follows from one InferenceService (spec/kserve-ingress.md 3)."""
+    try:
+        service = InferenceService(obj)
+        config = configuration.load(reads)
+        resolved = mode.resolve(service, config, reads)
+        if _is_left_alone(service, config):
+            return Outcome(keep=Keep(everything=True))
+        if resolved == "ModelMesh" and service.spec.transformer is None:
+            return _only_mode(service, reads)
+        draft = Draft.of(service, reads)
+        draft.conditions.initialise()
+        draft.fields["deploymentMode"] = resolved
+        if resolved != "Standard" and KNATIVE_SERVICE in reads.settings.absent:
+            return _without_knative(draft)
+        if resolved != "Standard":
+            service = initial_scale.checked(service, reads)
+        scope = Scope.of(service, config, resolved, draft, reads)
+        return _outcome(scope, _components(scope))
+    except ViewFault as fault:
+        return _refused(fault)
+    except configmaps.ConfigFault as fault:
+        return _misconfigured(obj, str(fault), reads)
 
 
 def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
@@ -28,7 +54,7 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         service = InferenceService(obj)
         config = configuration.load(reads)
         resolved = mode.resolve(service, config, reads)
-        draft = Draft.of(service)
+        draft = Draft.of(service, reads)
         routing, provider = route(service, config, resolved, {}, draft, reads)
     except ViewFault as fault:
         return _refused(fault)
@@ -45,6 +71,21 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         keep=routing.keep,
         answers_for="IngressReady",
     )
+
+
+def reconcile_status(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
+    """Only the status that follows from the workloads that exist; nothing is made."""
+    try:
+        service = InferenceService(obj)
+        config = configuration.load(reads)
+        resolved = mode.resolve(service, config, reads)
+        draft = Draft.of(service, reads)
+        phase.observe(Scope.of(service, config, resolved, draft, reads))
+    except ViewFault as fault:
+        return _refused(fault)
+    except configmaps.ConfigFault as fault:
+        return _misconfigured(obj, str(fault), reads)
+    return Outcome(status=draft.dump(), keep=Keep(everything=True))
 
 
 def route(
@@ -82,6 +123,91 @@ def _passed(routing: Routing, context: Context) -> Routing:
         message = "; ".join(findings.message(finding) for finding in lost)
         context.draft.conditions.set("IngressReady", "False", "HostInUse", message)
     return replace(routing, routes=routes, findings=(*routing.findings, *found))
+
+
+def _is_left_alone(service: InferenceService, config: configuration.Config) -> bool:
+    """A service that is being deleted (owner references take its objects), or one that is
+    ready and asked not to be updated."""
+    if service.meta.deletionTimestamp is not None:
+        return True
+    if DISABLE_AUTO_UPDATE in config.disallowed_annotations:
+        return False
+    if service.annotations.get(DISABLE_AUTO_UPDATE) != "true":
+        return False
+    conditions = service.status.get("conditions") or ()
+    return any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
+
+
+def _components(scope: Scope) -> Made:
+    """The components phase, and the condition that tells whether the service is stopped."""
+    stopped = scope.service.stopped
+    made = stopping.reconcile(scope) if stopped else phase.reconcile(scope)
+    if not made.faults:
+        scope.draft.conditions.set("Stopped", "True" if stopped else "False")
+    return made
+
+
+def _outcome(scope: Scope, made: Made) -> Outcome:
+    """Routes over the wanted component Services, and the whole status."""
+    routing, provider = _routing(scope, made)
+    status = scope.draft.dump() if made.writes_status else None
+    return Outcome(
+        children=tuple(made.children),
+        gone=made.gone,
+        routes=routing.routes,
+        provider=provider,
+        status=status,
+        events=(*made.events, *summary.events(scope.service, scope.draft.conditions)),
+        findings=(
+            *mode.findings(scope.service, scope.config),
+            *made.findings,
+            *routing.findings,
+        ),
+        faults=(*made.faults, *routing.faults),
+        again=routing.again,
+        keep=routing.keep,
+    )
+
+
+def _routing(scope: Scope, made: Made) -> tuple[Routing, str]:
+    """After a component's fault routes stay as they are."""
+    if made.faults:
+        return Routing(keep=Keep(everything=True)), ""
+    reads = scope.reads.over(_seen_services(scope, made))
+    return route(scope.service, scope.config, scope.mode, made.labels, scope.draft, reads)
+
+
+def _seen_services(scope: Scope, made: Made) -> list[Raw]:
+    """The component Services as routing is to see them: the wanted ones, but an existing
+    one that is not ours to write as it is."""
+    owner = scope.service.owner
+    ours = "workloads" in scope.reads.settings.write
+    seen = []
+    for body in made.services():
+        stored = scope.reads.get(ref_of(body))
+        if stored is None or (ours and owner.controls(stored)):
+            seen.append(body)
+    return seen
+
+
+def _only_mode(service: InferenceService, reads: Reads) -> Outcome:
+    """ModelMesh without a transformer: another controller serves it."""
+    draft = Draft.of(service, reads)
+    draft.fields["deploymentMode"] = "ModelMesh"
+    return Outcome(status=draft.dump(), keep=Keep(everything=True))
+
+
+def _without_knative(draft: Draft) -> Outcome:
+    text = (
+        "It is not possible to use Knative deployment mode when Knative Services are not "
+        "available: Knative Serving is not available"
+    )
+    return Outcome(
+        status=draft.dump(),
+        events=(Event("Warning", "ServerlessModeRejected", text),),
+        faults=(Fault(text, "components"),),
+        keep=Keep(everything=True),
+    )
 
 
 def _refused(fault: ViewFault) -> Outcome:

@@ -1,0 +1,1 @@
+"""The components phase of an InferenceService: runtimes, workloads, component status."""

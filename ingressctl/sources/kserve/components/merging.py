@@ -1,0 +1,86 @@
+"""Strategic merge of pods, as Kubernetes' patch does it (spec/kserve-runtimes.md 8).
+
+The service is the patch, the runtime the base. Lists of named things are merged by their
+key, new entries of the service first; arguments are joined; all other lists are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ingressctl.api.refs import Raw
+
+MERGE_KEYS = {
+    "env": "name",
+    "ports": "containerPort",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "volumes": "name",
+    "imagePullSecrets": "name",
+    "initContainers": "name",
+    "resourceClaims": "name",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+}
+EMPTY: tuple[object, ...] = (None, "", [], {}, ())
+_SOURCES = ("value", "valueFrom")
+
+
+def container(base: Raw, patch: Raw) -> dict[str, Any]:
+    """One container of the runtime with the service's fields over it; args are joined."""
+    merged = strategic(base, {key: value for key, value in patch.items() if key != "args"})
+    args = [*(base.get("args") or ()), *(patch.get("args") or ())]
+    if args:
+        merged["args"] = args
+    return merged
+
+
+def strategic(base: Raw, patch: Raw) -> dict[str, Any]:
+    """`patch` over `base`; empty values of the patch say nothing, as in Go's JSON."""
+    merged = dict(base)
+    for key, value in patch.items():
+        if value not in EMPTY:
+            merged[key] = _value(key, base.get(key), value)
+    return merged
+
+
+def _value(key: str, base: Any, patch: Any) -> Any:
+    if isinstance(patch, Mapping) and isinstance(base, Mapping):
+        return strategic(base, patch)
+    if isinstance(patch, list | tuple) and base and key in MERGE_KEYS:
+        return _list(key, base, patch)
+    return patch
+
+
+def _list(key: str, base: Sequence[Raw], patch: Sequence[Raw]) -> list[Raw]:
+    by = MERGE_KEYS[key]
+    over = {entry.get(by): entry for entry in patch}
+    known = {entry.get(by) for entry in base}
+    merge = _environment if key == "env" else strategic
+    merged = [
+        merge(entry, over[entry.get(by)]) if entry.get(by) in over else entry for entry in base
+    ]
+    return [*(entry for entry in patch if entry.get(by) not in known), *merged]
+
+
+def _environment(base: Raw, patch: Raw) -> dict[str, Any]:
+    """One variable: the service's source replaces the runtime's of the other kind."""
+    if not any(patch.get(source) is not None for source in _SOURCES):
+        return strategic(base, patch)
+    kept = {key: value for key, value in base.items() if key not in _SOURCES}
+    return {**kept, **patch}
+
+
+def overlay(base: Raw, patch: Raw) -> dict[str, Any]:
+    """Non-empty fields of `patch` over `base`: maps join, lists are replaced."""
+    merged = dict(base)
+    for key, value in patch.items():
+        if value in EMPTY:
+            continue
+        present = base.get(key)
+        if isinstance(value, Mapping) and isinstance(present, Mapping):
+            merged[key] = overlay(present, value)
+        else:
+            merged[key] = value
+    return merged

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ingressctl.cli import options
 from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault
+from ingressctl.core.outcome import Origin
+from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, World
+from ingressctl.plan import kinds
+from ingressctl.plan.manifests import Note
+
+if TYPE_CHECKING:
+    from ingressctl.cluster.readonly import Question
+
+NOT_ASKED = frozenset({"EndpointSlice", "HorizontalPodAutoscaler"})
+"""Kinds that no answer about a cluster needs."""
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +36,46 @@ class Held:
     name: str = "none"
 
 
-def read(base: options.Base, printer: Printer) -> Held:
+def read(base: options.Base, settings: Settings, printer: Printer) -> Held:
     """Everything that routes may follow from. Raises CommandFault."""
-    raise CommandFault.of("a cluster cannot be read yet", "give --against none or a folder")
+    from ingressctl.cluster import connection, readonly  # noqa: PLC0415 - half a second
+
+    choice = connection.Choice(
+        base.kubeconfig, base.context, base.cluster, base.user, base.as_user, tuple(base.as_group)
+    )
+    seconds = parse_duration(base.request_timeout)
+    try:
+        answer = readonly.read(_questions(settings), choice, seconds=seconds)
+    except connection.Unusable as fault:
+        raise CommandFault.of(
+            str(fault), "check kubeconfig and network, or give --against none or a folder"
+        ) from None
+    for resource, reason in answer.refused:
+        text = f"{resource.plural} may not be listed and are left out: {reason}"
+        printer.notices([Note(text, "ask for the right to list them", Origin("cluster"))])
+    world = World.of(answer.objects)
+    return Held(world, answer.namespace, answer.absent, answer.host)
+
+
+def parse_duration(text: str) -> float | None:
+    """Seconds of ``1m30s`` or ``500ms``; 0 means no limit. Raises CommandFault."""
+    parts = _DURATION.findall(text)
+    if not text or "".join(number + unit for number, unit in parts) != text:
+        raise CommandFault.of(
+            f"--request-timeout cannot be {text!r}", "write a duration such as 10s or 1m"
+        )
+    return sum(float(number) * _UNITS[unit] for number, unit in parts) or None
+
+
+def _questions(settings: Settings) -> Iterator[Question]:
+    """Kinds to list. Of ConfigMaps only those of the two namespaces that routes follow from."""
+    from ingressctl.cluster.readonly import Question  # noqa: PLC0415 - half a second
+
+    for resource in kinds.RESOURCES:
+        if resource.kind in NOT_ASKED:
+            continue
+        if resource.identity == ("", "ConfigMap"):
+            spaces = dict.fromkeys((settings.config_namespace, settings.knative_namespace))
+            yield Question(resource, tuple(spaces))
+        else:
+            yield Question(resource)

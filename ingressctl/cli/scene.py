@@ -53,7 +53,7 @@ def build(
     """The scene of a command. Raises CommandFault."""
     settings, providers = decide(rules)
     sources = read_inputs(given, need_files=need_files)
-    held = hold(base, printer)
+    held = hold(base, settings, printer)
     settings = replace(settings, absent=held.absent)
     documents = (*sources.documents, *tried(rules, held, sources.documents, settings))
     namespace = given.namespace or held.namespace or "default"
@@ -129,13 +129,13 @@ def _beside(text: str) -> bool:
     return bool(text)
 
 
-def hold(base: options.Base, printer: Printer) -> Held:
+def hold(base: options.Base, settings: Settings, printer: Printer) -> Held:
     """What files are laid over. Raises CommandFault."""
     against = base.against or _default_base(base, printer)
     if against == "none":
         return Held(World({}))
     if against == "cluster":
-        return clusters.read(base, printer)
+        return clusters.read(base, settings, printer)
     sources = inputs.read_folder(against)
     return Held(World.of(item.obj for item in sources.documents), name=against)
 

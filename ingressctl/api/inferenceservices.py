@@ -2,7 +2,7 @@
 
 Only fields that a rule needs are named; the raw object stays beside them, so nothing is
 lost. A field of the wrong type is one `ViewFault` with its path. The full model for
-admission is in `admission.py`; a test holds both to one list of fields.
+admission is in `models/inferenceservices.py`; a test holds both to one list of fields.
 """
 
 from __future__ import annotations

@@ -22,14 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "run" not in metafunc.fixturenames:
         return
-    folders = [Path(given) for given in metafunc.config.getoption("--cases")] or [
-        loading.SUITES_FOLDER
-    ]
-    runs = [run for folder in folders for run in loading.runs(folder)]
+    runs = _runs(metafunc.config)
     metafunc.parametrize("run", runs, ids=[run.id for run in runs])
 
 
+def _runs(config: pytest.Config) -> list[loading.Run]:
+    folders = [Path(given) for given in config.getoption("--cases")]
+    return [run for folder in folders or [loading.SUITES_FOLDER] for run in loading.runs(folder)]
+
+
 def pytest_terminal_summary(terminalreporter: object, config: pytest.Config) -> None:
+    if config.getoption("numprocesses", None):
+        _runs(config)  # with pytest-xdist only the workers have read the cases
     unjudged = sorted(loading.UNJUDGED)
     write = terminalreporter.write_line  # type: ignore[attr-defined]
     write(f"cases not judged yet (their needs are not met): {len(loading.NOT_MET)}")

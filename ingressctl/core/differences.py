@@ -389,6 +389,13 @@ TABLE: tuple[Difference, ...] = (
         "Silence is not an answer.",
     ),
     Difference(
+        ("F52",),
+        "Names of predictors and canaries are free text; a Service of such a name is refused "
+        "for ever.",
+        "Refused at admission unless a Service can be called so.",
+        "The user sees it before anything starts.",
+    ),
+    Difference(
         ("W3",),
         "A default limit below the own request is stored, the Deployment is refused for ever.",
         "A default never contradicts what the user wrote: it is moved to it.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ingressctl.api.admission import containers, forms
+from ingressctl.api.admission import containers, forms, names
 from ingressctl.api.admission.refusals import Differs, Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION
 from ingressctl.api.models.inferenceservices import Canary, InferenceService, Predictor
@@ -50,6 +50,8 @@ def _canary(
 ) -> Iterator[Refusal]:
     predictor = canary.predictor
     yield from _name(predictor.name or "", path, stable, seen)
+    if differs("F52"):
+        yield from names.of_predictor(predictor, f"{path}.predictor")
     if not 0 <= canary.trafficPercent <= 100:
         yield Refusal(
             f"{path}: trafficPercent must be between 0 and 100, it is {canary.trafficPercent}",

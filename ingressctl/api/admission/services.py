@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ingressctl.api import configmaps
-from ingressctl.api.admission import canaries, containers, forms, multinode, scaling
+from ingressctl.api.admission import canaries, containers, forms, multinode, names, scaling
 from ingressctl.api.admission.refusals import Differs, Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION
 from ingressctl.api.models.inferenceservices import Component, InferenceService, Predictor
 from ingressctl.api.refs import Raw
 
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _LOGGER_MODES = ("all", "request", "response")
 
 
@@ -24,7 +22,9 @@ def refusals(
     peers: Iterable[Raw],
 ) -> Iterator[Refusal]:
     """Every fault of the service, in the order in which KServe looks for them."""
-    yield from _name(service)
+    yield from names.of_service(service)
+    if differs("F52"):
+        yield from names.of_predictor(service.spec.predictor, "spec.predictor")
     yield from scaling.class_refusals(service)
     yield from containers.blocked_variables(service)
     yield from multinode.refusals(service, differs=differs, peers=peers)
@@ -34,19 +34,6 @@ def refusals(
         yield from _component(service, name, component, differs)
     yield from _traffic_percents(service, config, differs)
     yield from canaries.refusals(service, differs=differs)
-
-
-def _name(service: InferenceService) -> Iterator[Refusal]:
-    name = service.metadata.name
-    if not _NAME.fullmatch(name):
-        yield Refusal(
-            f'the InferenceService "{name}" is invalid: a InferenceService name must consist of '
-            "lower case alphanumeric characters or '-', and must start with alphabetical "
-            'character. (e.g. "my-name" or "abc-123", regex used for validation is '
-            f"'{_NAME.pattern}')",
-            "metadata.name",
-            "rename the service",
-        )
 
 
 def _framework_names(predictor: Predictor) -> Iterator[Refusal]:

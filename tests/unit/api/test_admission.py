@@ -224,6 +224,14 @@ class TestCanaries:
         assert list(told) == ["spec.canary[0].predictor.minReplicas"]
 
 
+@pytest.mark.parametrize("name", ["V2", "v_2", "-v2", "V-", "v.2", "v" * 64])
+def test_names_of_predictors_must_fit_a_service(name: str) -> None:
+    """F52: the reference stores them, and the API server refuses the Service for ever."""
+    obj = canary_service(canary(10, name), name=name + "x")
+    assert set(refuse(obj)) == {"spec.predictor.name", "spec.canary[0].predictor.name"}
+    assert refuse(obj, compat=KSERVE) == {}
+
+
 class TestTrafficPercent:
     """Q39, F6: canaryTrafficPercent is Knative's, and is a percentage."""
 

@@ -71,6 +71,8 @@ MEASURES = (
         (
             ("p50", "one of 10,000 hosts, changed weight served: p50", "ms", "<= 5"),
             ("p99", "one of 10,000 hosts, changed weight served: p99", "ms", "<= 20"),
+            ("request_us", "a request by a Host in lower case", "us", ""),
+            ("capitals_us", "a request by a Host with capitals", "us", ""),
         ),
         runs=1,
     ),

@@ -127,6 +127,16 @@ def _configuration(ingress: dict[str, Any]) -> list[Raw]:
             },
         ),
         _object("v1", "ConfigMap", "config-domain", "knative-serving", data={DOMAIN: ""}),
+        _object(
+            "serving.kserve.io/v1alpha1",
+            "ClusterServingRuntime",
+            "kserve-sklearnserver",
+            "",
+            spec={
+                "supportedModelFormats": [{"name": "sklearn", "version": "1", "autoSelect": True}],
+                "containers": [{"name": "kserve-container", "image": "sklearnserver"}],
+            },
+        ),
     ]
 
 

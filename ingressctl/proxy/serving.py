@@ -50,7 +50,8 @@ class Gateway:
             if done.done():
                 return
             why = f"ended with {ended.result()}" if ended.done() else failing
-            raise EnvoyFault(f"Envoy {why}: {self.envoy.last_words() or 'it left no message'}")
+            words = self.envoy.last_words() or "it left no message"
+            raise EnvoyFault(f"Envoy {why}: {words}", "start the command again")
         finally:
             for task in (ended, done):
                 task.cancel()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ingressctl.api.refs import Ref
 from ingressctl.core import findings
-from ingressctl.core.outcome import Finding
+from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.plan import serving
@@ -32,12 +33,33 @@ SHOWN = 20
 """Hosts listed at the start; the rest is counted."""
 
 
-class Refused(Exception):
-    """Input that cannot be served, with a line for each reason."""
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why input cannot be served, what to do, and where it stands."""
 
-    def __init__(self, lines: tuple[str, ...]) -> None:
-        self.lines = lines
-        super().__init__("; ".join(lines))
+    text: str
+    remedy: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}" if self.where else self.text
+
+
+class Refused(Exception):
+    """Input that cannot be served, with every reason."""
+
+    def __init__(self, reasons: tuple[Reason, ...]) -> None:
+        self.reasons = reasons
+        super().__init__("; ".join(map(str, reasons)))
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The files as they are now, and by which rules they are read."""
+
+    laid: Laid
+    settings: Settings
+    providers: Mapping[str, Provider]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +69,9 @@ class Options:
     `load` raises Refused with what is wrong with the files.
     """
 
-    load: Callable[[], Laid]
-    paths: tuple[str, ...]
-    recursive: bool
-    settings: Settings
-    providers: dict[str, Provider]
+    load: Callable[[], Input]
+    paths: tuple[str, ...] = ()
+    recursive: bool = False
     port: int = 8080
     address: str = "127.0.0.1"
     backends: tuple[Backend, ...] = ()
@@ -60,27 +80,31 @@ class Options:
 
 @dataclass(slots=True)
 class Up:
-    """One run. `talk` gets lines for people."""
+    """One run. `talk` gets lines for people, `lines` makes them of a finding."""
 
     options: Options
     talk: Callable[[str], None]
+    lines: Callable[[Finding], Iterable[str]]
     stubs: Stubs = field(default_factory=Stubs)
     book: snapshot.Book | None = None
     _gateway: Gateway | None = None
     _said: tuple[str, ...] = ()
 
     def derive(self) -> Served:
-        """The routes of the files as they are now. Raises Refused."""
+        """The routes of the files as they are now. Raises Refused.
+
+        An owner that cannot be derived is left out and told, unless it is served already or
+        nothing else is left.
+        """
+        read = self.options.load()
         served = serving.served(
-            self.options.load(),
-            self.options.settings,
-            now=datetime.now(UTC),
-            providers=self.options.providers,
+            read.laid, read.settings, now=datetime.now(UTC), providers=read.providers
         )
         if served.refused:
-            raise Refused(tuple(line(finding) for finding in served.refused))
-        if served.faults:
-            raise Refused(tuple(f"{ref}: {fault.message}" for ref, fault in served.faults))
+            raise Refused(tuple(map(_reason, served.refused)))
+        known = self.book.owners if self.book else frozenset()
+        if served.faults and (not served.routes or any(ref in known for ref, _ in served.faults)):
+            raise Refused(tuple(_failed(ref, fault) for ref, fault in served.faults))
         return served
 
     def resources(self, served: Served) -> snapshot.Resources:
@@ -115,7 +139,9 @@ class Up:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 words = gateway.envoy.last_words() or "it left no message"
-                raise envoy.EnvoyFault(f"Envoy ended with {ended.result()}: {words}")
+                raise envoy.EnvoyFault(
+                    f"Envoy ended with {ended.result()}: {words}", "start the command again"
+                )
             if following.done():
                 following.result()
         finally:
@@ -134,8 +160,8 @@ class Up:
         try:
             served = self.derive()
         except Refused as refused:
-            for text in refused.lines:
-                self.talk(f"refused: {text}")
+            for reason in refused.reasons:
+                self.talk(f"refused: {reason}")
             self.talk("the last good routes go on being served")
             return
         facts = await self._facts_with_stubs(served)
@@ -187,17 +213,22 @@ class Up:
 
     def _say_findings(self, served: Served) -> None:
         """Each thing once, until it is said no longer."""
-        lines = tuple(line(finding) for finding in served.findings)
+        failed = (f"not served: {_failed(ref, fault)}" for ref, fault in served.faults)
+        found = ("\n".join(self.lines(finding)) for finding in served.findings)
+        lines = (*failed, *found)
         for text in lines:
             if text not in self._said:
                 self.talk(text)
         self._said = lines
 
 
-def line(finding: Finding) -> str:
-    """A finding as ux.md 8.4 writes it."""
-    place = f"{finding.refs[0]}" if finding.refs else ""
-    where = " ".join(filter(None, (place, str(finding.origin or ""))))
-    text = f"{findings.level(finding)} [{finding.code}] ({where}) {findings.message(finding)}"
-    remedy = findings.remedy(finding)
-    return f"{text}\n  help: {remedy}" if remedy else text
+def _reason(finding: Finding) -> Reason:
+    """What admission says, at the object it says it of."""
+    place = f"{finding.refs[0]}: " if finding.refs else ""
+    where = str(finding.origin) if finding.origin else ""
+    return Reason(place + findings.message(finding), findings.remedy(finding), where)
+
+
+def _failed(ref: Ref, fault: Fault) -> Reason:
+    path = f"{fault.path}: " if fault.path else ""
+    return Reason(f"{ref}: {path}{fault.message}", "correct what the message names")

@@ -90,6 +90,7 @@ async def test_envoy_goes_where_the_table_says(rig: Rig, request: pytest.Fixture
         made = worlds.make(seed)
         served = routes_of(made)
         assert not served.refused
+        assert not served.faults
         table = await rig.serve(*(route for owned in served.routes.values() for route in owned))
         assert not rig.refusals, rig.refusals
         wanted = (check(rig, table, one) for one in requests_of(made, table))

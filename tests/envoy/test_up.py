@@ -19,11 +19,10 @@ import yaml
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import manifests, overlay, registry
-from ingressctl.plan.overlay import Laid
 from ingressctl.providers.envoy import dumping, reading
 from ingressctl.proxy import backends
 from ingressctl.proxy.envoy import EnvoyFault, claim_port
-from ingressctl.proxy.up import Options, Refused, Up
+from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
 from tests import worlds
 
 SEED = 3
@@ -46,7 +45,7 @@ def manifest(**changes: str) -> str:
         "apiVersion": "serving.kserve.io/v1beta1",
         "kind": "InferenceService",
         "metadata": {"name": "m", "namespace": "ns"},
-        "spec": {"predictor": {"model": {"modelFormat": {"name": "sklearn"}}}},
+        "spec": {"predictor": {"containers": [{"name": "kserve-container", "image": "m"}]}},
         "status": {"conditions": [{"type": "PredictorReady", "status": "True"}]},
     }
     backend = {
@@ -70,19 +69,18 @@ class Running:
             Options(
                 load=self.load,
                 paths=(str(path),),
-                recursive=False,
-                settings=Settings(),
-                providers=dict(registry.providers()),
                 **chosen,
             ),
             self.lines.append,
+            lambda finding: [str(finding)],
         )
 
-    def load(self) -> Laid:
+    def load(self) -> Input:
         parsed = manifests.parse(self.path.read_bytes(), str(self.path))
         if parsed.faults:
-            raise Refused(tuple(map(str, parsed.faults)))
-        return overlay.lay(World.of(()), parsed.documents, namespace="default", named=True)
+            raise Refused(tuple(Reason(str(fault)) for fault in parsed.faults))
+        laid = overlay.lay(World.of(()), parsed.documents, namespace="default", named=True)
+        return Input(laid, Settings(provider="envoy"), registry.providers())
 
     async def get(self, host: str) -> tuple[int, dict[str, object]]:
         url = f"http://127.0.0.1:{self.port}/v1"
@@ -156,6 +154,27 @@ async def test_a_broken_file_is_refused_while_the_last_good_one_is_served(
         assert (await run.get("m-ns.example.com"))[0] == 200
         file.write_text(manifest(domain="example.org"))
         await run.status_becomes("m-ns.example.org", 200)
+
+
+async def test_one_service_that_fails_does_not_keep_others_from_being_served(file: Path) -> None:
+    """At the start it is told and left out; once it is served, its file must stay whole."""
+    bad = yaml.safe_load(BAD)
+    file.write_text(manifest() + "---\n" + yaml.safe_dump(bad))
+    async with running(file) as run:
+        assert (await run.get("m-ns.example.com"))[0] == 200
+        assert any("not served" in line and "ns/bad" in line for line in run.lines)
+        bad["metadata"]["name"] = "m"
+        file.write_text(manifest() + "---\n" + yaml.safe_dump(bad))
+        await run.until(lambda: any(line.startswith("refused") for line in run.lines))
+        assert (await run.get("m-ns.example.com"))[0] == 200
+
+
+BAD = """
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: bad, namespace: ns}
+spec: {predictor: {model: {modelFormat: {name: unheard-of}}}}
+"""
 
 
 async def test_backends_told_on_the_command_line_are_used(file: Path) -> None:
@@ -282,9 +301,8 @@ def test_a_random_world_can_be_dumped() -> None:
     made = worlds.make(SEED)
     documents = [manifests.Document(obj, overlay.Origin("w")) for obj in made.objects]
     laid = overlay.lay(World.of(()), documents, namespace="default", named=True)
-    providers = dict(registry.providers())
-    options = Options(lambda: laid, (), False, Settings(), providers, port=1)
-    up = Up(options, lambda _: None)
+    given = Input(laid, Settings(provider="envoy"), registry.providers())
+    up = Up(Options(lambda: given, port=1), lambda _: None, lambda _: [])
     resources = up.resources(up.derive())
     again = reading.of_tables(dumping.tables(dumping.objects(resources)))
     assert again == reading.table(resources)

@@ -76,6 +76,11 @@ class Book:
         return self._settle(changes)
 
     @property
+    def owners(self) -> frozenset[Ref]:
+        """Everybody who has routes here."""
+        return frozenset(self._owned)
+
+    @property
     def upstreams(self) -> tuple[names.Upstream, ...]:
         """Every target that some table leads to."""
         return tuple(self._users)

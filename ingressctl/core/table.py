@@ -10,7 +10,7 @@ hosts are indexed by entry and host: a question costs the same among ten thousan
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -172,6 +172,8 @@ class Loss:
     source: Ref
     rule: str
     reason: str
+    broken: bool = False
+    """Whether a pattern of the rule cannot be used, which is why it lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,16 +248,27 @@ class Table:
         pattern, virtual_host = candidates[0]
         losers: list[Loss] = []
         for place, rule in enumerate(virtual_host.rules):
-            reasons = [mismatch(match, request) for match in rule.matches]
+            broken: list[str] = []
+            reasons = [_asked(match, request, broken) for match in rule.matches]
             if "" in reasons or not rule.matches:
                 won = rule.matches[reasons.index("")] if rule.matches else None
                 after = virtual_host.rules[place + 1 :]
                 losers += [Loss(late.source, late.name, "comes later") for late in after]
                 losers += _less_specific(pattern, candidates[1:])
                 return _hop(request, rule, won, pattern, (*losers, *self._refused(request)))
-            losers.append(Loss(rule.source, rule.name, "; ".join(dict.fromkeys(reasons))))
+            reason = "; ".join(dict.fromkeys(reasons))
+            losers.append(Loss(rule.source, rule.name, reason, bool(broken)))
         losers += _less_specific(pattern, candidates[1:])
         return NoRoute(request.entry, 404, (*losers, *self._refused(request)), pattern)
+
+    def pattern_faults(self, *, trusted: Container[Ref] = ()) -> Iterator[tuple[TableRule, str]]:
+        """Rules of other than the trusted objects with a pattern that cannot be used, and why."""
+        for rule in dict.fromkeys(rule for host in self.hosts for rule in host.rules):
+            if rule.source in trusted:
+                continue
+            fault = next(filter(None, map(pattern_fault, rule.matches)), "")
+            if fault:
+                yield rule, fault
 
     def candidates(self, request: Request) -> Iterator[tuple[str, VirtualHost]]:
         """Every host pattern that fits the request, the most specific first."""
@@ -298,8 +311,30 @@ def host_matches(pattern: str, host: str) -> bool:
     return pattern == host
 
 
+def _asked(table_match: TableMatch, request: Request, broken: list[str]) -> str:
+    """As `mismatch`; a pattern that cannot be used never matches and goes to `broken`."""
+    try:
+        return mismatch(table_match, request)
+    except re2.PatternFault as fault:
+        broken.append(str(fault))
+        return str(fault)
+
+
+def pattern_fault(table_match: TableMatch) -> str:
+    """Why a pattern of the match cannot be used; "" if all can."""
+    match = table_match.match
+    values = [
+        part.value
+        for part in (*match.headers, *table_match.without, *table_match.query)
+        if part.kind == "regex"
+    ]
+    if match.path is not None and match.path.kind == "regex":
+        values.append(match.path.value)
+    return next(filter(None, map(re2.fault, values)), "")
+
+
 def mismatch(table_match: TableMatch, request: Request) -> str:
-    """Why a match does not take the request; "" if it does."""
+    """Why a match does not take the request; "" if it does. Raises re2.PatternFault."""
     if table_match.never:
         return table_match.never
     if table_match.entries and request.entry not in table_match.entries:

@@ -1,18 +1,19 @@
 """Where a request goes, hop by hop, by what was emitted and read back.
 
-The objects of every provider are read into tables, beside what Knative makes of its
-Services; the request is asked of every public entry that admits its host (or of the one
-named), and followed through gateways that are backends themselves. The world is taken as
-it is: whoever has InferenceServices runs the cascade over it first.
+The objects that name a host on the way are read into a table a provider, beside what
+Knative makes of its Services; the request is asked of every public entry that admits its
+host (or of the one named), and followed through gateways that are backends themselves.
+The world is taken as it is: whoever has InferenceServices runs the cascade over it first.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from ingressctl.api import configmaps
-from ingressctl.api.refs import Raw, Ref
+from ingressctl.api import configmaps, inferenceservices
+from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core import naming
 from ingressctl.core.model import External, Service, SetHeaders, Split
 from ingressctl.core.outcome import Finding
@@ -24,22 +25,57 @@ from ingressctl.core.world import Reads, World
 from ingressctl.plan import entries, limits, policies, registry
 from ingressctl.plan.explanation import Attempt, Branch, Explanation, leaves, walk
 from ingressctl.plan.explanation_text import as_json, render_text
+from ingressctl.plan.host_index import HostIndex
 from ingressctl.sources.knative import traffic
+from ingressctl.sources.kserve import config
+
+_NAME = re.compile(r"\.Name\b")
 
 MAX_HOPS = 8
 BAD_GATEWAY = 503
 
-__all__ = ["Explanation", "as_json", "explain", "render_text", "tables"]
+__all__ = ["Explanation", "as_json", "explain", "relevant", "render_text"]
 
 
-@dataclass(slots=True)
 class _Walk:
-    """What one question needs on its way, and the findings it gathers."""
+    """One question on its way: what it needs, what it has read, what it has found.
 
-    tables: tuple[Table, ...]
-    doors: entries.Doors
-    reads: Reads
-    findings: dict[Finding, None] = field(default_factory=dict)
+    Only objects that name a host on the way are read; the tables are kept by host.
+    """
+
+    __slots__ = ("_indexes", "_knative", "_tables", "doors", "findings", "reads")
+
+    def __init__(self, reads: Reads) -> None:
+        self.reads = reads
+        self.doors = entries.find(reads)
+        self.findings: dict[Finding, None] = {}
+        domain = reads.settings.cluster_domain
+        self._indexes = {
+            name: HostIndex(
+                (obj for kind in provider.kinds for obj in reads.list(kind)), cluster_domain=domain
+            )
+            for name, provider in sorted(reads.providers.items())
+            if provider.kinds
+        }
+        self._knative = reads.list(traffic.KNATIVE_SERVICE)
+        self._tables: dict[str, tuple[Table, ...]] = {}
+
+    @property
+    def has_knative(self) -> bool:
+        """Whether Knative Services are in the world."""
+        return bool(self._knative)
+
+    def tables(self, host: str) -> tuple[Table, ...]:
+        """One table a provider, of what may act on requests for a bare lower-case host."""
+        if host not in self._tables:
+            second = tuple(_second_hop(self._knative, host, self.reads))
+            self._tables[host] = tuple(
+                self.reads.providers[name].read(
+                    (*index.named(host).values(), *second), reads=self.reads
+                )
+                for name, index in self._indexes.items()
+            )
+        return self._tables[host]
 
 
 def explain(
@@ -52,8 +88,7 @@ def explain(
 ) -> Explanation:
     """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name."""
     installed = registry.providers() if providers is None else providers
-    reads = Reads(world, settings, providers=installed)
-    going = _Walk(tables(reads), entries.find(reads), reads)
+    going = _Walk(Reads(world, settings, providers=installed))
     tried, private = _tried(request, via, going)
     attempts = tuple(
         _attempt(table, replace(request, entry=entry), going) for table, entry in tried
@@ -63,30 +98,41 @@ def explain(
     return Explanation(request, attempts, tuple(going.findings), private)
 
 
-def tables(reads: Reads) -> tuple[Table, ...]:
-    """One table a provider that writes objects, in order of their names."""
-    extra = tuple(_knative_objects(reads))
-    return tuple(
-        provider.read(
-            (*(obj for kind in provider.kinds for obj in reads.list(kind)), *extra), reads=reads
-        )
-        for _, provider in sorted(reads.providers.items())
-        if provider.kinds
-    )
+def relevant(world: World, request: Request, settings: Settings) -> World:
+    """The world without InferenceServices that cannot concern the request.
+
+    A service's name is part of its hosts and paths, unless the templates say otherwise: then
+    all stay. Run the cascade over this world, not over ten thousand services.
+    """
+    try:
+        ingress = config.ingress(Reads(world, settings, providers={}))
+    except configmaps.ConfigFault:
+        return world
+    templates = (ingress.domainTemplate, *filter(None, [ingress.pathTemplate]))
+    if not all(_NAME.search(template) for template in templates):
+        return world
+    text = f"{request.bare_host} {request.path}".lower()
+    services = (ref_of(obj) for obj in world.list(inferenceservices.KIND))
+    return world.overlay((), without=[ref for ref in services if ref.name not in text])
 
 
-def _knative_objects(reads: Reads) -> Iterator[Raw]:
-    """What net-istio would write for Knative Services whose own objects are not there."""
+def _second_hop(services: tuple[Raw, ...], host: str, reads: Reads) -> Iterator[Raw]:
+    """What net-istio would write for the Knative Services that a host may name.
+
+    A Service's name is part of its hosts; one whose objects are there already is left out.
+    """
     emitter = reads.providers.get("istio")
-    for service in reads.list(traffic.KNATIVE_SERVICE) if emitter is not None else ():
+    if emitter is None:
+        return
+    for service in services:
+        if ref_of(service).name not in host:
+            continue
         try:
             route = traffic.route(service, reads=reads)
         except (naming.NameFault, configmaps.ConfigFault):
             continue
-        if route is None or reads.get(_written(route.ref)) is not None:
-            continue
-        assert emitter is not None
-        yield from emitter.emit((route,), reads=reads).objects
+        if route is not None and reads.get(_written(route.ref)) is None:
+            yield from emitter.emit((route,), reads=reads).objects
 
 
 def _written(ref: Ref) -> Ref:
@@ -95,9 +141,10 @@ def _written(ref: Ref) -> Ref:
 
 def _tried(request: Request, via: str, going: _Walk) -> tuple[list[tuple[Table, str]], bool]:
     """The entries to ask; whether only private ones admit the host."""
+    found = going.tables(request.bare_host)
     if via:
-        return _named(via, going.tables), False
-    every = [(table, entry) for table in going.tables for entry in table.entries or ("",)]
+        return _named(via, found), False
+    every = [(table, entry) for table in found for entry in table.entries or ("",)]
     public = [found for found in every if found[1] not in going.doors.private]
     admitting = [found for found in public if _admits(*found, request)]
     if admitting:
@@ -183,17 +230,12 @@ def _go_on(
         )
         going.findings[loop] = None
         return replace(branch, status=BAD_GATEWAY, reason="requests go in a circle")
-    table = next((table for table in going.tables if entry in table.entries), None)
-    if table is None:
-        return replace(branch, reason=f"nothing is known of {entry} behind it")
     asked = Request(request.method, branch.host, hop.path, branch.headers, entry)
-    if next(table.candidates(asked), None) is None and not _knows_knative(going):
+    found = going.tables(asked.bare_host)
+    table = next((table for table in found if entry in table.entries), found[0])
+    if next(table.candidates(asked), None) is None and not going.has_knative:
         return replace(branch, reason=f"no route of {entry} is in the input")
     return replace(branch, then=_attempt(table, asked, going, seen | {step}))
-
-
-def _knows_knative(going: _Walk) -> bool:
-    return bool(going.reads.list(traffic.KNATIVE_SERVICE))
 
 
 def _with_role(split: Split) -> Split:
@@ -216,6 +258,10 @@ def _gather(table: Table, entry: str, answer: Hop | NoRoute, going: _Walk) -> No
         about = finding.refs[0]
         if about in looked or f"{about.namespace}/{about.name}" == entry:
             going.findings[finding] = None
+    for loss in answer.losers:
+        if loss.broken:
+            broken = Finding.of("IC3305", loss.source, path=loss.rule, text=loss.reason)
+            going.findings[broken] = None
     if isinstance(answer, Hop) and answer.rule.note:
         note = Finding.of("IC3304", answer.rule.source, what=answer.rule.note)
         going.findings[note] = None

@@ -32,6 +32,8 @@ def find(picture: Picture) -> Iterator[Finding]:
         table = provider.read(objects, reads=picture.reads)
         yield from _refused(table, picture)
         yield from (item for item in table.findings if item.code not in TOLD_ELSEWHERE)
+        for rule, text in table.pattern_faults(trusted=picture.made):
+            yield Finding.of("IC3305", rule.source, path=rule.name, text=text)
 
 
 def _refused(table: Table, picture: Picture) -> Iterator[Finding]:

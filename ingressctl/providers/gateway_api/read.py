@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingressctl.api.refs import Raw, Ref, ref_of
-from ingressctl.core import re2
 from ingressctl.core.model import (
     Filter,
     HeaderMatch,
@@ -153,13 +152,10 @@ def _rules(obj: Raw, draft: _Draft) -> Iterator[TableRule]:
         name = str(rule.get("name") or f"rules[{place}]")
         matches = rule.get("matches") or [{}]
         for position, raw in enumerate(matches):
-            match = _match(raw)
-            if match.never:
-                draft.findings[Finding.of("IC3305", ref, path=name, text=match.never)] = None
             yield TableRule(
                 source=ref,
                 name=f"{name}.matches[{position}]" if len(matches) > 1 else name,
-                matches=(match,),
+                matches=(_match(raw),),
                 splits=splits,
                 filters=filters,
                 timeout=_timeout(rule),
@@ -183,8 +179,6 @@ def _match(raw: Mapping[str, Any]) -> TableMatch:
     headers = tuple(_value(item) for item in raw.get("headers") or ())
     query = tuple(_value(item) for item in raw.get("queryParams") or ())
     value = str(path.get("value") or "/")
-    patterns = [item.value for item in (*headers, *query) if item.kind == "regex"]
-    patterns += [value] if kind == "regex" else []
     everything = kind == "prefix" and value == "/"
     return TableMatch(
         match=Match(
@@ -193,7 +187,6 @@ def _match(raw: Mapping[str, Any]) -> TableMatch:
             str(raw.get("method") or ""),
         ),
         query=query,
-        never=next(filter(None, map(re2.fault, patterns)), ""),
     )
 
 

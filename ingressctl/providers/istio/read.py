@@ -144,7 +144,7 @@ def _ordered(http: Iterable[TableRule], entry: str) -> list[TableRule]:
 def takes_everything(rule: TableRule, entry: str) -> bool:
     """Istio's catch-all: path prefix /, no header and no query parameter."""
     match = rule.matches[0]
-    if match.never or (match.entries and entry not in match.entries):
+    if match.never or match.port or (match.entries and entry not in match.entries):
         return False
     path = match.match.path
     if path is not None and (path.kind, path.value) not in (("prefix", "/"), ("regex", "*")):

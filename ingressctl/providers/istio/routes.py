@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw, Ref, ref_of
-from ingressctl.core import re2
 from ingressctl.core.model import (
     External,
     Filter,
@@ -59,8 +58,6 @@ def _route(
             match = _never(match, "hands over to a delegate, which is not followed")
             what = f"the delegate of {name}"
             findings[Finding.of("IC3304", ref, path=f"spec.{name}.delegate", what=what)] = None
-        elif match.never:
-            findings[Finding.of("IC3305", ref, path=f"spec.{name}", text=match.never)] = None
         yield TableRule(
             source=ref,
             name=f"{name}.match[{place}]" if len(matches) > 1 else name,
@@ -89,8 +86,6 @@ def _match(raw: Mapping[str, Any], rewrites: bool, namespace: str) -> TableMatch
     if path is None and rewrites:
         path = PathMatch("prefix", "/")
     without, query = _headers(raw.get("withoutHeaders")), _headers(raw.get("queryParams"))
-    patterns = [item.value for item in (*headers, *without, *query) if item.kind == "regex"]
-    patterns += [path.value] if path is not None and path.kind == "regex" else []
     clients = [key for key in ("sourceLabels", "sourceNamespace") if raw.get(key)]
     named = raw.get("gateways") or ()
     return TableMatch(
@@ -101,8 +96,7 @@ def _match(raw: Mapping[str, Any], rewrites: bool, namespace: str) -> TableMatch
         query=query,
         entries=tuple(gateways.full_name(str(name), namespace) for name in named),
         port=int(raw.get("port") or 0),
-        never=next(filter(None, map(re2.fault, patterns)), "")
-        or (f"is for clients by {' and '.join(clients)} only" if clients else ""),
+        never=f"is for clients by {' and '.join(clients)} only" if clients else "",
     )
 
 

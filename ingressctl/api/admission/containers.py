@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ingressctl.api.admission import forms
+from ingressctl.api.admission import forms, storage
 from ingressctl.api.admission.refusals import Refusal
 from ingressctl.api.models.inferenceservices import (
     Component,
@@ -23,7 +23,7 @@ def storage_of_transformer(predictor: Predictor) -> Iterator[Refusal]:
     for place, container in enumerate(predictor.containers or []):
         if container.name != forms.TRANSFORMER_CONTAINER:
             continue
-        if any(variable.name == "STORAGE_URI" for variable in container.env or []):
+        if any(variable.name == storage.STORAGE_VARIABLE for variable in container.env or []):
             yield Refusal(
                 "storage uri should not be specified in transformer container",
                 f"spec.predictor.containers[{place}].env",

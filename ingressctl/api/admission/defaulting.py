@@ -20,6 +20,7 @@ from ingressctl.api.refs import Raw
 
 FORMAT_ANNOTATION = "modelFormat"
 MODEL_MESH = "ModelMesh"
+MOUNT_PATH = "/mnt/models"
 
 _V2_KEYS = frozenset({"triton", "onnx", "huggingface"})
 _V2_FORMATS = frozenset({"triton", "vLLM"})
@@ -228,6 +229,9 @@ def _write_zero_values(spec: Dict) -> None:
         _write_zero_values_of_pod(_mapping(component.get("workerSpec")) or {})
         for key in _CONTAINER_KEYS & component.keys():
             _write_zero_values_of(_mapping(component[key]))
+        for uri in _mappings(component.get("storageUris")):
+            if uri.get("mountPath") is None:
+                uri["mountPath"] = MOUNT_PATH
 
 
 def _write_zero_values_of_pod(pod: Dict) -> None:

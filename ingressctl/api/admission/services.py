@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ingressctl.api import configmaps
-from ingressctl.api.admission import canaries, containers, forms, multinode, names, scaling
+from ingressctl.api.admission import canaries, containers, forms, multinode, names, scaling, storage
 from ingressctl.api.admission.refusals import Differs, Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION
 from ingressctl.api.models.inferenceservices import Component, InferenceService, Predictor
@@ -31,6 +31,7 @@ def refusals(
     yield from containers.storage_of_transformer(service.spec.predictor)
     yield from _framework_names(service.spec.predictor)
     for name, component in forms.components(service):
+        yield from storage.refusals(component, f"spec.{name}")
         yield from _component(service, name, component, differs)
     yield from _traffic_percents(service, config, differs)
     yield from canaries.refusals(service, differs=differs)

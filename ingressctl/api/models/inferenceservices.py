@@ -14,7 +14,6 @@ from pydantic import Field
 from ingressctl.api.models.pods import (
     Container,
     Object,
-    Objects,
     Open,
     Pod,
     Strict,
@@ -54,6 +53,13 @@ class Logger(Open):
     mode: str | None = None
 
 
+class StorageUri(Strict):
+    """One of several models, and where it is mounted."""
+
+    uri: str
+    mountPath: str = "/mnt/models"
+
+
 class Component(Pod):
     """What predictor, transformer and explainer have in common."""
 
@@ -70,7 +76,7 @@ class Component(Pod):
     logger: Logger | None = None
     batcher: Object | None = None
     deploymentStrategy: Object | None = None
-    storageUris: Objects | None = None
+    storageUris: list[StorageUri] | None = None
 
 
 class Predictor(Component):

@@ -14,7 +14,6 @@ OPEN: dict[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """What a schema says of an object whose further fields are not ours to know."""
 
 Object = Annotated[dict[str, Any], Field(json_schema_extra=OPEN)]
-Objects = list[Object]
 Texts = dict[str, str]
 
 

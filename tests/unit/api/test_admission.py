@@ -347,6 +347,54 @@ def test_several_containers_need_a_serving_one() -> None:
     assert refuse(obj, compat=KSERVE) == {}
 
 
+class TestStorageUris:
+    def told(self, *uris: dict[str, Any], **fields: Any) -> dict[str, str]:
+        model = {"modelFormat": {"name": "sklearn"}, **fields}
+        return refuse(service({"predictor": {"model": model, "storageUris": list(uris)}}))
+
+    def test_several_lie_under_one_folder(self) -> None:
+        one = {"uri": "s3://b/one", "mountPath": "/mnt/models/one"}
+        two = {"uri": "s3://b/two", "mountPath": "/mnt/models/two"}
+        claim = {"uri": "pvc://c/m", "mountPath": "/data"}
+        assert self.told(one, two, claim) == {}
+        apart = self.told(one, {**two, "mountPath": "/srv/two"})
+        assert (
+            "[/mnt/models/one /srv/two] have no common parent"
+            in apart["spec.predictor.storageUris"]
+        )
+        assert self.told(one, two, claim, claim) == {
+            "spec.predictor.storageUris": "PVC storage paths must be unique"
+        }
+
+    def test_one_and_several_are_two(self) -> None:
+        told = self.told({"uri": "s3://b/one"}, storageUri="s3://b/two")
+        text = "Setting both StorageURI and StorageURIs is not supported."
+        assert told == {"spec.predictor.storageUris": text}
+        serving = {
+            "name": "kserve-container",
+            "env": [{"name": "STORAGE_URI", "value": "s3://b/m"}],
+        }
+        custom = {"containers": [serving], "storageUris": [{"uri": "s3://b/one"}]}
+        assert list(refuse(service({"predictor": custom}))) == ["spec.predictor.storageUris"]
+
+    @pytest.mark.parametrize(
+        ("uri", "path"),
+        [
+            ({"uri": ""}, "uri"),
+            ({"uri": "s3://b", "mountPath": "/"}, "mountPath"),
+            ({"uri": "s3://b", "mountPath": "models"}, "mountPath"),
+            ({"uri": "s3://b", "mountPath": "/mnt/../etc"}, "mountPath"),
+        ],
+    )
+    def test_paths_are_absolute(self, uri: dict[str, Any], path: str) -> None:
+        assert list(self.told(uri)) == [f"spec.predictor.storageUris[0].{path}"]
+
+    def test_the_path_has_a_default(self) -> None:
+        spec = {"predictor": {"model": MODEL, "storageUris": [{"uri": "s3://b/one"}]}}
+        stored = making.default(service(spec))["spec"]["predictor"]["storageUris"]
+        assert stored == [{"uri": "s3://b/one", "mountPath": "/mnt/models"}]
+
+
 def test_no_container_sets_the_path_of_python() -> None:
     env = [{"name": "PYTHONPATH", "value": "/tmp"}]
     spec = {

@@ -105,9 +105,24 @@ class _Document(msgspec.Struct, frozen=True, gc=False):
 
 
 class InferenceService:
-    """The view: typed spec and metadata, raw status, raw object."""
+    """The view: typed spec and metadata, raw status, raw object.
 
-    __slots__ = ("annotations", "labels", "meta", "name", "namespace", "raw", "ref", "spec")
+    `owner` is the service as the owner of what is made from it, `components` are those in
+    spec, the predictor first.
+    """
+
+    __slots__ = (
+        "annotations",
+        "components",
+        "labels",
+        "meta",
+        "name",
+        "namespace",
+        "owner",
+        "raw",
+        "ref",
+        "spec",
+    )
 
     def __init__(self, raw: Raw) -> None:
         self.raw = raw
@@ -123,17 +138,14 @@ class InferenceService:
         self.namespace = self.meta.namespace
         self.labels: Mapping[str, str] = self.meta.labels or {}
         self.annotations: Mapping[str, str] = self.meta.annotations or {}
+        self.owner: Owner = owner_of(raw)
+        self.components: tuple[tuple[str, Component], ...] = _components(self.spec)
 
     def without_annotation(self, key: str) -> InferenceService:
         """The service as if it did not have that annotation of its own."""
         meta = self.raw["metadata"]
         annotations = {name: text for name, text in self.annotations.items() if name != key}
         return InferenceService({**self.raw, "metadata": {**meta, "annotations": annotations}})
-
-    @property
-    def owner(self) -> Owner:
-        """The service as the owner of what is made from it."""
-        return owner_of(self.raw)
 
     @property
     def status(self) -> Mapping[str, Any]:
@@ -151,16 +163,6 @@ class InferenceService:
         return tuple(self.spec.canary or ())
 
     @property
-    def components(self) -> tuple[tuple[str, Component], ...]:
-        """The components in spec: predictor, transformer, explainer."""
-        present = [("predictor", self.spec.predictor)]
-        if self.spec.transformer is not None:
-            present.append(("transformer", self.spec.transformer))
-        if self.spec.explainer is not None:
-            present.append(("explainer", self.spec.explainer))
-        return tuple(present)
-
-    @property
     def entry(self) -> str:
         """The component that requests reach first."""
         return "predictor" if self.spec.transformer is None else "transformer"
@@ -174,3 +176,13 @@ class InferenceService:
     def canary_name(self, canary: Canary) -> str:
         """Name of a canary's Service and Deployment."""
         return f"{self.name}-{canary.predictor.name}-predictor"
+
+
+def _components(spec: Spec) -> tuple[tuple[str, Component], ...]:
+    """The components in spec: predictor, transformer, explainer."""
+    present = [("predictor", spec.predictor)]
+    if spec.transformer is not None:
+        present.append(("transformer", spec.transformer))
+    if spec.explainer is not None:
+        present.append(("explainer", spec.explainer))
+    return tuple(present)

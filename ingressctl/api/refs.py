@@ -8,6 +8,7 @@ is served under several.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Raw = Mapping[str, Any]
@@ -42,6 +43,7 @@ def display_kind(group: str, kind: str) -> str:
     return _DISPLAY.get((group, kind), kind)
 
 
+@lru_cache(maxsize=1024)
 def group_of(api_version: str) -> str:
     """``networking.istio.io/v1`` -> ``networking.istio.io``; the core group is ``""``."""
     group, slash, _ = api_version.partition("/")

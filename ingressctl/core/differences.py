@@ -7,8 +7,8 @@ quirks of the specifications (Q, R, W, S, IG-) and the field reports (F). Source
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,18 @@ class Compat:
 
     on: frozenset[str]
     text: str
+    _switches: Mapping[str, bool] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        switches = {key: row.id in self.on for key, row in _INDEX.items()}
+        object.__setattr__(self, "_switches", switches)
 
     def differs(self, identity: str) -> bool:
         """Whether the switch with that id or alias is on. Unknown ids are a bug."""
-        return _row(identity).id in self.on
+        try:
+            return self._switches[identity]
+        except KeyError:
+            raise UnknownDifference(f"no difference {identity!r} in the table") from None
 
     @staticmethod
     def parse(text: str) -> Compat:
@@ -58,7 +66,7 @@ class Compat:
                     f"{change!r} is not a known difference: write +ID or -ID with an id "
                     "of `ingressctl version --differences`"
                 )
-            (on.add if sign == "+" else on.discard)(_row(identity).id)
+            (on.add if sign == "+" else on.discard)(_INDEX[identity].id)
         return Compat(frozenset(on), text)
 
 
@@ -452,14 +460,6 @@ TABLE: tuple[Difference, ...] = (
 )
 
 _INDEX = {identity: row for row in TABLE for identity in row.ids}
-
-
-@cache
-def _row(identity: str) -> Difference:
-    try:
-        return _INDEX[identity]
-    except KeyError:
-        raise UnknownDifference(f"no difference {identity!r} in the table") from None
 
 
 def known(identity: str) -> bool:

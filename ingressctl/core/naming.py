@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ingressctl.api import dns, gotemplate
 
@@ -38,6 +39,8 @@ def render_host(
     `name_missing_keys` names an absent label or annotation instead of calling
     ``<no value>`` invalid (Q17). Raises NameFault.
     """
+    if not _reads_maps(template):
+        return _host_of_names(template, name, namespace, domain)
     values: dict[str, gotemplate.Value] = {
         "Name": name,
         "Namespace": namespace,
@@ -45,11 +48,7 @@ def render_host(
         "Annotations": annotations,
         "Labels": labels,
     }
-    try:
-        host = gotemplate.parse(template, _STRINGS, _MAPS).render(values)
-    except gotemplate.TemplateError as error:
-        raise NameFault(f"error rendering the domain template: {error}") from None
-    fault = dns.fqdn_fault(host)
+    host, fault = _rendered(template, values)
     if not fault:
         return host
     missing = gotemplate.missing_keys(template, values) if name_missing_keys else ()
@@ -58,7 +57,40 @@ def render_host(
             f"domainTemplate {template!r} needs {', '.join(missing)}, which {name} lacks: "
             "set it or change the template"
         )
-    raise NameFault(f'invalid domain name "{host}" from domainTemplate {template!r}: {fault}')
+    raise NameFault(_invalid(host, template, fault))
+
+
+@lru_cache(maxsize=256)
+def _reads_maps(template: str) -> bool:
+    return "Labels" in template or "Annotations" in template
+
+
+@lru_cache(maxsize=131_072)
+def _host_of_names(template: str, name: str, namespace: str, domain: str) -> str:
+    """As render_host, for templates without maps: one service asks several times."""
+    values: dict[str, gotemplate.Value] = {
+        "Name": name,
+        "Namespace": namespace,
+        "IngressDomain": domain,
+        "Annotations": {},
+        "Labels": {},
+    }
+    host, fault = _rendered(template, values)
+    if fault:
+        raise NameFault(_invalid(host, template, fault))
+    return host
+
+
+def _rendered(template: str, values: Mapping[str, gotemplate.Value]) -> tuple[str, str]:
+    try:
+        host = gotemplate.parse(template, _STRINGS, _MAPS).render(values)
+    except gotemplate.TemplateError as error:
+        raise NameFault(f"error rendering the domain template: {error}") from None
+    return host, dns.fqdn_fault(host)
+
+
+def _invalid(host: str, template: str, fault: str) -> str:
+    return f'invalid domain name "{host}" from domainTemplate {template!r}: {fault}'
 
 
 def render_path(template: str, *, name: str, namespace: str) -> str:

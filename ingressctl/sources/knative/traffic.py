@@ -91,11 +91,26 @@ def targets(obj: Raw, *, reads: Reads) -> tuple[Target, ...]:
 
 
 def latest_ready(obj: Raw, *, reads: Reads) -> str:
-    """The latest ready revision by status, else the first one where that is assumed."""
+    """The latest ready revision by status, else an assumed one where readiness is assumed."""
     name = str((obj.get("status") or {}).get("latestReadyRevisionName") or "")
     if name or not reads.assumes_ready(ref_of(obj)):
         return name
-    return f"{ref_of(obj).name}-00001"
+    return _assumed_latest(obj)
+
+
+def _assumed_latest(obj: Raw) -> str:
+    """``NAME-00001``, or the one after those that the traffic table pins.
+
+    A canary is traffic to the latest revision beside a pinned earlier one: they are two.
+    """
+    name = ref_of(obj).name
+    pinned = (
+        str(entry.get("revisionName") or "")
+        for entry in (obj.get("spec") or {}).get("traffic") or ()
+    )
+    numbers = (text.removeprefix(f"{name}-") for text in pinned if text.startswith(f"{name}-"))
+    before = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    return f"{name}-{before + 1:05d}"
 
 
 def by_target_name(table: Iterable[Target]) -> Mapping[str, tuple[Target, ...]]:

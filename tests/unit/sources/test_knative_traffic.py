@@ -158,3 +158,13 @@ def test_gateways_of_both_formats_and_layers() -> None:
         found = groups(made(service(), *objects))
         assert found["m.ns.svc.cluster.local"].entries[0].name == names[0]
         assert found["m.ns.x.org"].entries[0].name == names[1]
+
+
+def test_beside_a_pinned_revision_the_assumed_latest_is_the_next_one() -> None:
+    """A canary that is only in a file is a split between two revisions."""
+    pinned = [
+        {"latestRevision": True, "percent": 25, "tag": "latest"},
+        {"revisionName": "m-00004", "percent": 75, "tag": "prev"},
+    ]
+    assumed = made(service(pinned, status={}), assume="ready")
+    assert shares(groups(assumed)["m.ns.x.org"]) == {"m-00005": 25, "m-00004": 75}

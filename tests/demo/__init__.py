@@ -1,0 +1,1 @@
+"""What `make demo` shows; the manifests here are there to be edited."""

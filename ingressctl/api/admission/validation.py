@@ -6,7 +6,8 @@ schema comes first: with a fault in it no rule is asked. Nothing here raises.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 
 from ingressctl.api.admission import promotion, runtimes, schema, services
 from ingressctl.api.admission.refusals import Differs, Operation, Refusal
@@ -46,16 +47,32 @@ def validate(
 def _validate_service(
     new: Raw, old: Raw | None, config: Mapping[str, str], differs: Differs, peers: Iterable[Raw]
 ) -> tuple[Refusal, ...]:
+    if old is not None and _is_deleted(new):
+        return ()
     service, faults = schema.parse(InferenceService, new)
     if service is None:
         return faults
     stored = schema.parse(InferenceService, old)[0] if old is not None else None
-    if stored is not None and service.metadata.deletionTimestamp is not None:
-        return ()
-    return (
-        *(promotion.refusals(service, stored) if stored is not None else ()),
-        *services.refusals(service, config=config, differs=differs, peers=peers),
-    )
+    if stored is None:
+        return tuple(services.refusals(service, config=config, differs=differs, peers=peers))
+    ask = functools.partial(services.refusals, config=config, differs=differs, peers=tuple(peers))
+    return (*promotion.refusals(service, stored), *_new_ones(ask(service), ask(stored)))
+
+
+def _is_deleted(obj: Raw) -> bool:
+    """Then finalizers must be able to go, whatever the object looks like."""
+    metadata = obj.get("metadata")
+    return isinstance(metadata, Mapping) and metadata.get("deletionTimestamp") is not None
+
+
+def _new_ones(now: Iterable[Refusal], before: Iterable[Refusal]) -> Iterator[Refusal]:
+    """What only a difference refuses may stay as it is stored: it came through the reference."""
+    refused = tuple(now)
+    if not any(refusal.difference for refusal in refused):
+        yield from refused
+        return
+    known = set(before)
+    yield from (refusal for refusal in refused if not refusal.difference or refusal not in known)
 
 
 def _validate_runtime(

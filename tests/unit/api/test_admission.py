@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 from typing import Any
 
@@ -252,6 +253,16 @@ class TestTrafficPercent:
             refuse(self.percent(20, status={"deploymentMode": "Knative"}), config=by_default) == {}
         )
 
+    def test_a_stored_one_does_not_lock_the_service(self) -> None:
+        """It came through the reference: only a change of it is refused."""
+        stored = self.percent(20, annotations=STANDARD)
+        moved = copy.deepcopy(stored)
+        moved["spec"]["predictor"]["timeout"] = 5
+        assert refuse(moved, old=stored) == {}
+        path = "spec.predictor.canaryTrafficPercent"
+        assert list(refuse(self.percent(20, annotations=STANDARD), old=service())) == [path]
+        assert list(refuse(self.percent(150), old=self.percent(50))) == [path]
+
     def test_a_broken_configuration_is_no_exception(self) -> None:
         assert refuse(self.percent(20), config={"deploy": "{"}) == {}
 
@@ -274,7 +285,7 @@ class TestUpdates:
         assert refuse(promoted, old=service()) == {}
 
     def test_what_is_deleted_is_not_judged(self) -> None:
-        bad = service(name="Iris")
+        bad = service({"predictor": 3}, name="Iris")
         bad["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
         assert refuse(bad, old=bad) == {}
         assert refuse(bad)
@@ -297,6 +308,19 @@ class TestMultiNode:
         hiding = runtime("rt", namespace="team-a", workerSpec={})
         assert refuse(self.worker(), peers=(bare, hiding)) == {}
         assert refuse(self.worker(), peers=(runtime("rt", namespace="team-b"),)) == {}
+
+    def test_a_stored_one_stays_editable(self) -> None:
+        """Also when the runtimes can be looked at once only."""
+        peers = (peer for peer in [runtime("rt")])
+        found = admission.validate(
+            self.worker(),
+            old=self.worker(),
+            operation="update",
+            config={},
+            differs=BETTER.differs,
+            peers=peers,
+        )
+        assert found == ()
 
     def test_sizes_and_containers(self) -> None:
         told = refuse(

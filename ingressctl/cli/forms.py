@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ingressctl.cli.output import Paint
+from ingressctl.cli.output import Paint, plural
 from ingressctl.core import differences
 from ingressctl.core.outcome import Finding
 from ingressctl.plan import diff, report, showing, writing
@@ -60,19 +60,15 @@ def closing(seen: Preview, found: tuple[Finding, ...]) -> str:
         f"{seen.count('removed')} to remove"
     )
     errors, warnings = report.count(found, "error"), report.count(found, "warning")
-    graver = f"{_plural(errors, 'error')}, " if errors else ""
-    return f"{numbers}; {graver}{_plural(warnings, 'warning')}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    graver = f"{plural(errors, 'error')}, " if errors else ""
+    return f"{numbers}; {graver}{plural(warnings, 'warning')}"
 
 
 def difference_lines(seen: Preview) -> Iterator[str]:
     """A line for each difference that causes changes, with their number."""
     rows = {row.id: row for row in differences.TABLE}
     for identity, number in seen.by_difference().items():
-        yield f"{identity}: {_plural(number, 'change')}. {rows[identity].better}"
+        yield f"{identity}: {plural(number, 'change')}. {rows[identity].better}"
 
 
 def _sections(seen: Preview, body: Body, paint: Paint) -> Iterator[str]:

@@ -101,6 +101,10 @@ def root() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of ``ingressctl`` and ``kubectl-ingressctl``. Ends the process."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if completion_variable() in os.environ:
+        from typer._completion_classes import completion_init  # noqa: PLC0415 - only shells ask for it
+
+        completion_init()
     try:
         app(words, prog_name=_program())
     except KeyboardInterrupt:
@@ -110,6 +114,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(141)
     except Exception as error:  # the last guard: people see a sentence, never a traceback
         sys.exit(_internal(error, debug="--debug" in words))
+
+
+def tree() -> Any:
+    """The whole command tree as typer's parser sees it."""
+    return get_command(app)
+
+
+def completion_variable() -> str:
+    """The environment variable by which a shell asks for candidates."""
+    return "_INGRESSCTL_COMPLETE"
 
 
 def _program() -> str:

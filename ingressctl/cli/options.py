@@ -22,6 +22,13 @@ PREFIX = "INGRESSCTL_"
 G = TypeVar("G")
 
 
+def provider_names(incomplete: str) -> list[str]:
+    """Names of providers for completion."""
+    from ingressctl.cli import plugins  # noqa: PLC0415 - only shells ask for it
+
+    return [name for name in plugins.providers() if name.startswith(incomplete)]
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What a person wrote."""
@@ -112,6 +119,7 @@ class Rules:
         typer.Option(
             "--provider",
             metavar="NAME",
+            autocompletion=provider_names,
             help="Provider of both deployment modes, instead of the configured one.",
         ),
     ] = ""

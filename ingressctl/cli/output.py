@@ -96,6 +96,28 @@ class Printer:
                 sys.stderr.writelines(f"{line}\n" for line in finding_lines(finding, self.loud))
 
 
+def plural(number: int, noun: str) -> str:
+    """``1 change``, ``2 changes``"""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding for machines; keys as in istioctl's messages where they mean the same."""
+    return {
+        "code": finding.code,
+        "level": table.level(finding),
+        "objects": [
+            {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+            for ref in finding.refs
+        ],
+        "origin": str(finding.origin) if finding.origin else "",
+        "path": finding.path,
+        "message": table.message(finding),
+        "help": table.remedy(finding),
+        "difference": finding.difference,
+    }
+
+
 def as_list(objects: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Objects in a `List`, as kubectl prints several."""
     return {"apiVersion": "v1", "kind": "List", "items": list(objects)}

@@ -1,0 +1,131 @@
+"""``ingressctl explain``: where a request goes, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from ingressctl.api.refs import Ref
+from ingressctl.cli import options, scene, telling
+from ingressctl.cli.problems import CommandFault
+from ingressctl.cli.scene import Scene
+from ingressctl.core.outcome import Fault, Finding
+from ingressctl.core.table import Request
+from ingressctl.core.world import World
+from ingressctl.plan import applying, cascade, explain
+
+
+@options.command
+def command(
+    *,
+    url: Annotated[str, typer.Argument(metavar="URL", help="What is asked for: http://HOST/PATH.")],
+    header: Annotated[
+        list[str],
+        typer.Option("-H", "--header", metavar="NAME:VALUE", help="A header (repeat)."),
+    ] = [],  # noqa: B006 - typer copies it
+    method: Annotated[
+        str,
+        typer.Option(
+            "-X", "--method", metavar="METHOD", help="Method [default: GET, POST with -d]."
+        ),
+    ] = "",
+    data: Annotated[
+        str,
+        typer.Option("-d", "--data", metavar="BODY", help="Body; no route of today looks at it."),
+    ] = "",
+    via: Annotated[
+        str,
+        typer.Option(
+            "--via",
+            metavar="ENTRY",
+            help="Where the request comes in: a gateway NAMESPACE/NAME, mesh, or an ingress "
+            "class [default: every public entry that takes the host].",
+        ),
+    ] = "",
+    trace: Annotated[bool, typer.Option("--trace", help="Tell why the other rules lost.")] = False,
+    form: Annotated[
+        Literal["text", "json"], typer.Option("-o", "--output", help="Form of the output.")
+    ] = "text",
+    given: options.Inputs,
+    rules: options.Rules,
+    base: options.Base,
+    verdict: options.Verdict,
+    talk: options.Talk,
+) -> None:
+    r"""Say where a request would go, and why.
+
+    What is evaluated is what was emitted and is read back, hop by hop down to the Service or
+    revision: entry, rule, rewritten host and path, share of each backend, time limits. Files
+    are optional; routes that somebody else wrote count as well.
+
+    \b
+    Examples:
+      ingressctl explain http://model-default.example.com/v1/models/model:predict -f model.yaml
+      ingressctl explain http://model.example.com/ --trace
+      ingressctl explain http://model.example.com/v2/health -H 'x-user: me' -X POST
+      ingressctl explain http://model.default/ --via mesh -o json
+    """
+    with telling.guarded(talk) as printer:
+        request = parse_request(url, header, method or ("POST" if data else "GET"))
+        shown = scene.build(given, rules, base, printer, need_files=False)
+        world, refused, faults = _derived(shown)
+        answer = explain.explain(request, world, shown.settings, via=via, providers=shown.providers)
+        said = telling.told(refused, shown, verdict)
+        printer.findings(said)
+        broken = telling.faults(faults, said, shown, printer)
+        if form == "json":
+            printer.json(explain.as_json(answer))
+        else:
+            printer.text(explain.render_text(answer, trace=trace))
+        telling.end(
+            fault=broken or bool(refused),
+            differs=False,
+            found=telling.told(answer.findings, shown, verdict),
+            verdict=verdict,
+        )
+
+
+def parse_request(url: str, headers: list[str], method: str) -> Request:
+    """A request as a client would send it. Raises CommandFault."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port or 0
+    except ValueError as fault:
+        raise CommandFault.of(f"{url!r} is not a URL: {fault}", "write http://HOST/PATH") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise CommandFault.of(f"{url!r} is not a URL of http or https", "write http://HOST/PATH")
+    given = dict(_header(text) for text in headers)
+    host = given.pop("host", parts.netloc.rpartition("@")[2])
+    path = parts.path or "/"
+    return Request(
+        method.upper(),
+        host,
+        f"{path}?{parts.query}" if parts.query else path,
+        given,
+        scheme="https" if parts.scheme == "https" else "http",
+        port=port,
+    )
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise CommandFault.of(f"-H cannot be {text!r}", "write -H 'name: value'")
+    return name.strip().lower(), value.strip()
+
+
+def _derived(
+    shown: Scene,
+) -> tuple[World, tuple[Finding, ...], tuple[tuple[Ref, Fault], ...]]:
+    """The world after the written sources are reconciled; what exists is taken as it is."""
+    laid, refused = applying.apply(shown.laid, shown.settings)
+    only = frozenset(item.ref for item in laid.written)
+    if not only:
+        return laid.world, refused, ()
+    done = cascade.run(
+        laid.world, shown.settings, now=shown.now, providers=shown.providers, only=only
+    )
+    faults = tuple((step.ref, fault) for step in done.steps for fault in step.faults)
+    return done.world, refused, faults

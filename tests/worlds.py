@@ -37,6 +37,8 @@ class Generated:
     public: list[str] = field(default_factory=list)
     local: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    likely: list[tuple[str, str]] = field(default_factory=list)
+    """Hosts with paths that lead somewhere."""
 
     @property
     def world(self) -> World:
@@ -53,7 +55,9 @@ class Generated:
         return [self._request(choose, self.local) for _ in range(count)] if self.local else []
 
     def _request(self, choose: random.Random, hosts: list[str]) -> Request:
-        host = choose.choice(hosts)
+        host, path = choose.choice(hosts), choose.choice(self.paths)
+        if self.likely and hosts is self.public and choose.random() < 0.6:
+            host, path = choose.choice(self.likely)
         host = choose.choice((host, host, host, host.upper(), f"{host}:8080", f"x{host}"))
         headers = choose.choice(
             (
@@ -66,7 +70,7 @@ class Generated:
             )
         )
         method = choose.choice(("POST", "POST", "GET"))
-        return Request(method, host, choose.choice(self.paths), headers)
+        return Request(method, host, path, headers)
 
 
 def make(seed: int, *, modes: tuple[str, ...] = ("Standard", "Knative")) -> Generated:
@@ -75,6 +79,8 @@ def make(seed: int, *, modes: tuple[str, ...] = ("Standard", "Knative")) -> Gene
     made = Generated(seed)
     ingress = _ingress(choose)
     made.objects += [*_configuration(ingress), *_gateways()]
+    if choose.random() < 0.5:
+        made.objects.append(_grant())
     made.paths += ["/", "/v1/models", "/unknown", "/v2/models/m/infer?x=1", "/.well-known/x"]
     made.paths += [
         "/inference.GRPCInferenceService/ModelInfer",
@@ -185,6 +191,19 @@ def _gateways() -> list[Raw]:
     )
     objects.append(_service_object("knative-local-gateway", "istio-system", {"http2": 80}))
     return objects
+
+
+def _grant() -> Raw:
+    """Lets HTTPRoutes of the namespaces lead to Knative's local gateway."""
+    group = "gateway.networking.k8s.io"
+    sources = [{"group": group, "kind": "HTTPRoute", "namespace": space} for space in NAMESPACES]
+    return _object(
+        f"{group}/v1beta1",
+        "ReferenceGrant",
+        "to-knative",
+        "istio-system",
+        spec={"from": sources, "to": [{"group": "", "kind": "Service"}]},
+    )
 
 
 def _service(
@@ -299,21 +318,20 @@ def _standard(
 def _ask(
     made: Generated, ingress: dict[str, Any], name: str, space: str, components: list[str]
 ) -> None:
+    dash = "-" if ".Name }}-" in ingress["domainTemplate"] else "."
+    own = [f"/v1/models/{name}:predict", f"/v1/models/{name}:explain", "/", "/v2/models/m/infer"]
     for part in (name, *(f"{name}-{component}" for component in components)):
         for domain in (DOMAIN, EXTRA):
-            made.public += [f"{part}-{space}.{domain}", f"{part}.{space}.{domain}"]
+            made.public.append(f"{part}{dash}{space}.{domain}")
+            made.likely += [(made.public[-1], path) for path in own]
     made.local += [f"{name}.{space}{end}" for end in ("", ".svc", ".svc.cluster.local")]
     made.paths += [f"/v1/models/{name}:predict", f"/v1/models/{name}:explain"]
     made.paths += ["/v1/models/other.name:explain", f"/v1/models/{name}:explain/more"]
     template = ingress.get("pathTemplate", "/serving/{{ .Namespace }}/{{ .Name }}")
     below = template.replace("{{ .Namespace }}", space).replace("{{ .Name }}", name).rstrip("/")
-    made.paths += [
-        below,
-        f"{below}/",
-        f"{below}2",
-        f"{below}/v1/models/{name}:predict?raw=1",
-        f"{below}/v1/models/{name}:explain",
-    ]
+    rest = ("", "/", "2", f"/v1/models/{name}:predict?raw=1", f"/v1/models/{name}:explain")
+    made.paths += [below + end for end in rest]
+    made.likely += [(DOMAIN, below + end) for end in rest]
 
 
 def _service_object(name: str, space: str, ports: dict[str, int]) -> Raw:

@@ -129,14 +129,18 @@ def _rewrite_path(item: RewritePath) -> dict[str, str]:
 
 
 def _backend(split: Split, namespace: str) -> dict[str, Any]:
-    target = split.target
-    if isinstance(target, External):
-        name, _, rest = target.host.partition(".")
-        place = rest.partition(".")[0] or namespace
-    else:
-        name, place = target.name, target.namespace
+    name, place = backend_name(split, namespace)
     body: dict[str, Any] = {"kind": "Service", "name": name, "namespace": place}
     body["port"] = split.port
     if split.weight is not None:
         body["weight"] = split.weight
     return body
+
+
+def backend_name(split: Split, namespace: str) -> tuple[str, str]:
+    """Name and namespace of a split's Service; of an external one by its DNS name."""
+    target = split.target
+    if not isinstance(target, External):
+        return target.name, target.namespace
+    name, _, rest = target.host.partition(".")
+    return name, rest.partition(".")[0] or namespace

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, Ref
+from ingressctl.core import emitting, lowering
 from ingressctl.core.model import Route
+from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
-from ingressctl.providers.gateway_api import emit, read, status
+from ingressctl.providers.gateway_api import backends, emit, read, status
 
 HTTP_ROUTE: Kind = ("gateway.networking.k8s.io", "HTTPRoute")
 
@@ -39,12 +41,13 @@ class GatewayAPI:
         """An HTTPRoute a group."""
         if not routes:
             return nothing()
+        lowered, losses = lowering.lower(routes, lowering.Limits(self.name, self.capabilities))
         objects = tuple(
             emit.http_route(route, group, regex_paths=route.regex_paths)
-            for route in routes
+            for route in lowered
             for group in route.groups
         )
-        return Emission(routes[0].owner, objects)
+        return Emission(routes[0].owner, objects, findings=(*losses, *_ungranted(lowered, reads)))
 
     def merge(self, emissions: Iterable[Emission]) -> Emission:
         """Nothing is shared: all objects side by side."""
@@ -62,3 +65,26 @@ class GatewayAPI:
             if verdict.ready is not True:
                 return verdict
         return Verdict(True)
+
+
+def _ungranted(routes: tuple[Route, ...], reads: Reads) -> Iterator[Finding]:
+    """Backends in other namespaces that nothing there lets HTTPRoutes refer to."""
+    found: dict[tuple[Route, Ref], None] = {}
+    for route in routes:
+        source = Ref(*HTTP_ROUTE, route.ref.namespace, route.ref.name)
+        for split in (s for group in route.groups for rule in group.rules for s in rule.splits):
+            name, space = emit.backend_name(split, route.ref.namespace)
+            target = Ref(*backends.SERVICE, space, name)
+            if space != route.ref.namespace and not backends.granted(
+                backends.SERVICE, space, name, source, reads
+            ):
+                found[route, target] = None
+    for route, target in found:
+        yield emitting.loss(
+            route,
+            GatewayAPI.name,
+            f"{target} as a backend: nothing there lets HTTPRoutes of {route.ref.namespace} "
+            "refer to it, so requests end with 500",
+            f"add a ReferenceGrant in namespace {target.namespace} for HTTPRoutes of "
+            f"{route.ref.namespace}",
+        )

@@ -77,7 +77,7 @@ def _groups(context: Context, exposure: Exposure) -> tuple[Group, ...]:
         groups.append(Group(shared, public, _path_rules(context, exposure.path), "path"))
     if not exposure.local:
         extra = _additional(context, exposure.host)
-        groups += [Group(extra, public, rules)] if extra else []
+        groups += [Group(extra, public, rules, "additional")] if extra else []
     return tuple(groups)
 
 
@@ -87,7 +87,15 @@ def _inside(context: Context) -> tuple[Entry, ...]:
 
 
 def public_entries(context: Context) -> tuple[Entry, ...]:
-    """The public gateways: those of the service's annotation, else of the configuration."""
+    """The public gateways: those of the service's annotation, else of the configuration.
+
+    Another provider than Istio's, which KServe does not have for Knative mode, serves at the
+    gateway or class that Standard mode has.
+    """
+    if context.provider == "ingress":
+        return (Entry("class", context.ingress.ingressClassName or ""),)
+    if context.provider == "gateway_api" and context.ingress.kserveIngressGateway:
+        return (Entry("gateway", context.ingress.kserveIngressGateway),)
     chosen = context.service.annotations.get(GATEWAYS_ANNOTATION, "")
     names = [name.strip() for name in chosen.split(",") if name.strip()]
     allowed = [name for name in names if name in context.ingress.ingressGateways]

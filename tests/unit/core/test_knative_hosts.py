@@ -32,10 +32,16 @@ def host(reads: Reads, labels: dict[str, str] | None = None, tag: str = "") -> s
 
 
 def test_without_a_default_domain_everything_is_internal() -> None:
-    assert host(reads()) == "iris-predictor.team-a.svc.cluster.local"
+    assert host(reads({})) == "iris-predictor.team-a.svc.cluster.local"
     only_selected = reads({"x.org": "selector: {app: web}"})
     assert host(only_selected) == "iris-predictor.team-a.svc.cluster.local"
     assert knative_hosts.is_local({}, reads=only_selected)
+
+
+def test_without_any_config_domain_the_domain_is_that_of_kserves_defaults() -> None:
+    """Files without Knative's ConfigMaps still render a public host."""
+    assert host(reads()) == "iris-predictor.team-a.example.com"
+    assert not knative_hosts.is_local({}, reads=reads())
 
 
 def test_most_labels_win_then_the_smaller_name() -> None:

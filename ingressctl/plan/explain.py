@@ -139,32 +139,38 @@ def _written(ref: Ref) -> Ref:
     return Ref("networking.istio.io", "VirtualService", ref.namespace, ref.name)
 
 
-def _tried(request: Request, via: str, going: _Walk) -> tuple[list[tuple[Table, str]], bool]:
-    """The entries to ask; whether only private ones admit the host."""
+Door = tuple[Table, str]
+"""An entry, and the table that knows it."""
+
+
+def _tried(request: Request, via: str, going: _Walk) -> tuple[list[Door], bool]:
+    """The entries to ask; whether only private ones take the request.
+
+    Public ones that have the host, if one of them takes the request or nobody does.
+    """
     found = going.tables(request.bare_host)
     if via:
         return _named(via, found), False
     every = [(table, entry) for table in found for entry in table.entries or ("",)]
-    public = [found for found in every if found[1] not in going.doors.private]
-    admitting = [found for found in public if _admits(*found, request)]
-    if admitting:
-        return admitting, False
-    inside = [found for found in every if found[1] in going.doors.private]
-    admitting = [found for found in inside if _admits(*found, request)]
-    return (admitting, True) if admitting else ([f for f in public if f[1]], False)
+    public = [door for door in every if door[1] not in going.doors.private]
+    inside = [door for door in every if door[1] in going.doors.private and _takes(door, request)]
+    having = [door for door in public if _has_host(door, request)]
+    if inside and not any(_takes(door, request) for door in having):
+        return inside, True
+    return having or [door for door in public if door[1]], False
 
 
-def _admits(table: Table, entry: str, request: Request) -> bool:
-    """Whether some rule for the host may act at the entry."""
-    return any(
-        not match.entries or entry in match.entries
-        for _, virtual_host in table.candidates(replace(request, entry=entry))
-        for rule in virtual_host.rules
-        for match in rule.matches
-    )
+def _has_host(door: Door, request: Request) -> bool:
+    table, entry = door
+    return next(table.candidates(replace(request, entry=entry)), None) is not None
 
 
-def _named(via: str, found: tuple[Table, ...]) -> list[tuple[Table, str]]:
+def _takes(door: Door, request: Request) -> bool:
+    table, entry = door
+    return isinstance(table.answer(replace(request, entry=entry)), Hop)
+
+
+def _named(via: str, found: tuple[Table, ...]) -> list[Door]:
     """The tables that know the entry, else the first one of its kind."""
     word, name = entries.parse_via(via)
     fitting = [

@@ -13,7 +13,6 @@ import http.client
 import json
 import math
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -139,17 +138,21 @@ def preview_of_raising_a_canary() -> None:
     with tempfile.TemporaryDirectory(prefix="ingressctl-demo-") as folder:
         cluster = Path(folder, "cluster")
         cluster.mkdir()
-        for file in HERE.glob("*.yaml"):
-            shutil.copy(file, cluster)
         print("\nThe cluster, as it is after applying these files:", flush=True)
-        made = run("preview", "-f", str(FILES), "--against", "none", "-q", "-o", "yaml", expect=1)
+        made = preview(str(FILES), "none", "--show-all", "-o", "yaml")
         Path(cluster, "made.yaml").write_text(made)
         service = yaml.safe_load((HERE / "standard.yaml").read_text())
         service["spec"]["canary"][0]["trafficPercent"] = 50
         raised = Path(folder, "raised.yaml")
         raised.write_text(yaml.safe_dump(service, sort_keys=False))
         print("\nRaise the first canary to 50 % and preview it:", flush=True)
-        print(run("preview", "-f", str(raised), "--against", str(cluster), "-q", expect=1))
+        print(preview(str(raised), str(cluster)))
+
+
+def preview(files: str, against: str, *more: str) -> str:
+    """What `preview` prints; it ends with 1, for there are changes."""
+    words = ("preview", "-f", files, "--against", against, "--assume", "ready", "-q", *more)
+    return run(*words, expect=1)
 
 
 def main() -> None:
@@ -158,7 +161,8 @@ def main() -> None:
     with serving(port):
         right = compare(port)
         url = "http://iris-demo.example.com/v1/models/iris:predict"
-        print(run("explain", url, "-X", "POST", "-f", str(FILES), "-q", expect=0))
+        words = ("explain", url, "-X", "POST", "-f", str(FILES), "--assume", "ready", "-q")
+        print(run(*words, expect=0))
         preview_of_raising_a_canary()
     if not right:
         sys.exit("demo: a share is not as wanted")

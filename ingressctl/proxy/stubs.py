@@ -101,7 +101,9 @@ def _seen(identity: Identity, request: web.Request) -> dict[str, Any]:
         "host": request.headers.get("Host", ""),
         "method": request.method,
         "path": request.raw_path,
-        "headers": {name.lower(): value for name, value in request.headers.items()},
+        "headers": {
+            name.lower(): ",".join(request.headers.getall(name)) for name in request.headers
+        },
     }
 
 

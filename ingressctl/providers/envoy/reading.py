@@ -7,8 +7,10 @@ cluster that is not named after a Service is taken as an external target.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import get_args
 
+from envoy.config.core.v3 import base_pb2
 from envoy.config.route.v3 import route_components_pb2 as components
 from envoy.config.route.v3 import route_pb2
 
@@ -29,6 +31,8 @@ from ingressctl.core.model import (
 from ingressctl.core.table import Table, TableMatch, TableRule, VirtualHost
 from ingressctl.providers.envoy import durations, names
 from ingressctl.providers.envoy.routes import METADATA, SAFE_RETRIES
+
+ADD = base_pb2.HeaderValueOption.APPEND_IF_EXISTS_OR_ADD
 
 
 def table(resources: Mapping[tuple[str, str], bytes]) -> Table:
@@ -69,7 +73,7 @@ def _rule(route: components.Route) -> TableRule:
     return TableRule(
         source=source,
         name=name,
-        matches=(TableMatch(_match(route.match)),),
+        matches=(_table_match(route),),
         splits=tuple(_splits(route)),
         filters=tuple(_filters(route)),
         timeout=durations.text(route.route.timeout.ToNanoseconds())
@@ -83,6 +87,15 @@ def _rule(route: components.Route) -> TableRule:
 def _retries(policy: components.RetryPolicy) -> int:
     """How often a request is sent again that the model may have seen."""
     return 0 if policy.retry_on in ("", SAFE_RETRIES) else policy.num_retries.value or 1
+
+
+def _table_match(route: components.Route) -> TableMatch:
+    """Envoy's plain prefix is by character, and so is a rewrite of it."""
+    match = _match(route.match)
+    if match.path is None and route.route.prefix_rewrite:
+        match = replace(match, path=PathMatch("prefix", "/"))
+    by_character = route.match.WhichOneof("path_specifier") == "prefix"
+    return TableMatch(match, prefix="character" if by_character else "element")
 
 
 def _match(match: components.RouteMatch) -> Match:
@@ -148,11 +161,9 @@ def _split(
     return Split(upstream.target, upstream.port, weight, headers, role)
 
 
-def _pairs(options: Iterable[object]) -> Iterator[tuple[str, str]]:
+def _pairs(options: Iterable[base_pb2.HeaderValueOption]) -> Iterator[tuple[str, str]]:
     for option in options:
-        header = getattr(option, "header", None)
-        if header is not None:
-            yield header.key, header.value.replace("%%", "%")
+        yield option.header.key, option.header.value.replace("%%", "%")
 
 
 def _filters(route: components.Route) -> Iterator[Filter]:
@@ -165,16 +176,22 @@ def _filters(route: components.Route) -> Iterator[Filter]:
         yield rewrite
     if action.host_rewrite_literal:
         yield RewriteHost(action.host_rewrite_literal)
-    headers = tuple(_pairs(route.request_headers_to_add))
+    written = route.request_headers_to_add
+    replacing = tuple(_pairs(option for option in written if option.append_action != ADD))
+    adding = tuple(_pairs(option for option in written if option.append_action == ADD))
     removed = tuple(route.request_headers_to_remove)
-    if headers or removed:
-        yield SetHeaders(headers, removed)
+    if replacing or adding or removed:
+        yield SetHeaders(replacing, removed, adding)
 
 
 def _redirect(redirect: components.RedirectAction) -> Redirect:
     status = {0: 301, 1: 302, 2: 303, 3: 307, 4: 308}[redirect.response_code]
     return Redirect(
-        redirect.scheme_redirect, redirect.host_redirect, redirect.port_redirect, status
+        redirect.scheme_redirect,
+        redirect.host_redirect,
+        redirect.port_redirect,
+        status,
+        redirect.path_redirect,
     )
 
 

@@ -132,6 +132,7 @@ def _redirect(redirect: Redirect) -> components.RedirectAction:
         scheme_redirect=redirect.scheme,
         host_redirect=redirect.host,
         port_redirect=redirect.port,
+        path_redirect=redirect.path,
         response_code=codes.get(redirect.status, "MOVED_PERMANENTLY"),
     )
 
@@ -229,15 +230,20 @@ def _is_grpc(rule: Rule) -> bool:
     )
 
 
-def _set(name: str, value: str) -> base_pb2.HeaderValueOption:
-    action = base_pb2.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
+def _set(name: str, value: str, *, add: bool = False) -> base_pb2.HeaderValueOption:
+    option = base_pb2.HeaderValueOption
+    action = option.APPEND_IF_EXISTS_OR_ADD if add else option.OVERWRITE_IF_EXISTS_OR_ADD
     # A percent sign starts a substitution in Envoy; doubled it is itself.
     header = base_pb2.HeaderValue(key=name, value=value.replace("%", "%%"))
     return base_pb2.HeaderValueOption(header=header, append_action=action, keep_empty_value=True)
 
 
 def _set_headers(rule: Rule) -> list[base_pb2.HeaderValueOption]:
-    return [_set(name, value) for name, value in _headers(rule) if not _is_host(name)]
+    added = (item.add for item in rule.filters if isinstance(item, SetHeaders))
+    return [
+        *(_set(name, value) for name, value in _headers(rule) if not _is_host(name)),
+        *(_set(name, value, add=True) for pairs in added for name, value in pairs),
+    ]
 
 
 def _headers(rule: Rule) -> Iterator[tuple[str, str]]:
@@ -266,22 +272,37 @@ def _rewrite(action: components.RouteAction, rewrite: RewritePath, path: PathMat
 
     Envoy's own prefix rewrite joins texts: /a to / would make //b of /a/b.
     """
-    prefix = rewrite.value.rstrip("/")
+    value, bare = rewrite.value, rewrite.value.rstrip("/")
     if rewrite.kind == "regex":
-        _substitute(action, rewrite.pattern, rewrite.value)
+        _substitute(action, rewrite.pattern, value)
     elif rewrite.kind == "full" or path is None:
-        _substitute(action, "^/.*$", _literal(rewrite.value))
+        _substitute(action, "^/.*$", _literal(value))
     elif path.kind == "regex":
-        _substitute(action, "^/.*$", _literal(prefix or "/"))
+        _rewrite_all(action, value)
     elif path.kind == "exact":
         tail = path.value[len(path.value.rstrip("/")) :]
-        _substitute(action, "^/.*$", _literal(prefix + tail or "/"))
-    elif not path.value.rstrip("/"):
-        action.prefix_rewrite = prefix + "/"
-    elif prefix:
-        action.prefix_rewrite = prefix
+        _substitute(action, "^/.*$", _literal(bare + tail if tail else value or "/"))
     else:
-        _substitute(action, f"^{re.escape(path.value.rstrip('/'))}/?", "/")
+        _rewrite_prefix(action, path.value.rstrip("/"), value)
+
+
+def _rewrite_all(action: components.RouteAction, value: str) -> None:
+    """The whole path, of which final slashes are kept."""
+    if value.endswith("/"):
+        _substitute(action, "^/.*$", _literal(value))
+    else:
+        _substitute(action, "^/.*?(/*)$", _literal(value) + r"\1")
+
+
+def _rewrite_prefix(action: components.RouteAction, prefix: str, value: str) -> None:
+    if not prefix:
+        action.prefix_rewrite = value.rstrip("/") + "/"
+    elif value.endswith("/"):
+        _substitute(action, f"^{re.escape(prefix)}/?", _literal(value))
+    elif value:
+        action.prefix_rewrite = value
+    else:
+        _rewrite_prefix(action, prefix, "/")
 
 
 def _substitute(action: components.RouteAction, pattern: str, value: str) -> None:

@@ -1,0 +1,165 @@
+"""What is sent to an Envoy, and when: make before break, and refusals."""
+
+from __future__ import annotations
+
+from envoy.service.discovery.v3 import discovery_pb2
+
+from ingressctl.providers.envoy import names
+from ingressctl.proxy.session import BATCH, Refusal, Session, Store
+
+Response = discovery_pb2.DeltaDiscoveryResponse
+
+
+class Dialogue:
+    """A session and the Envoy at its other end."""
+
+    def __init__(self, **resources: str) -> None:
+        self.store = Store()
+        self.refused: list[Refusal] = []
+        self.session = Session(self.store, self.refused.append)
+        for name, kind in resources.items():
+            self.store.apply((kind, name), b"1")
+
+    def change(self, *keys: tuple[str, str], body: bytes | None = b"2") -> None:
+        for key in keys:
+            self.store.apply(key, body)
+            self.session.changed(*key)
+
+    def ask(self, kind: str, *wanted: str, have: dict[str, str] | None = None) -> None:
+        self.session.request(
+            discovery_pb2.DeltaDiscoveryRequest(
+                type_url=kind, resource_names_subscribe=wanted, initial_resource_versions=have or {}
+            )
+        )
+
+    def answers(self) -> list[Response]:
+        return list(self.session.responses())
+
+    def accept(self, response: Response, error: str = "") -> None:
+        request = discovery_pb2.DeltaDiscoveryRequest(
+            type_url=response.type_url, response_nonce=response.nonce
+        )
+        if error:
+            request.error_detail.message = error
+        self.session.request(request)
+
+    def sent(self) -> list[tuple[str, list[str], list[str]]]:
+        """What is sent now, accepted at once."""
+        told = []
+        for response in self.answers():
+            present = [item.name for item in response.resources]
+            told.append((response.type_url, present, list(response.removed_resources)))
+            self.accept(response)
+        return told
+
+    def settle(self) -> list[tuple[str, list[str], list[str]]]:
+        """Everything that is sent until nothing is left."""
+        told: list[tuple[str, list[str], list[str]]] = []
+        while now := self.sent():
+            told += now
+        return told
+
+
+def started() -> Dialogue:
+    """An Envoy that has one cluster with endpoints, a scope and its table."""
+    dialogue = Dialogue()
+    for kind in (names.CLUSTER, names.ENDPOINTS, names.SCOPE, names.ROUTES):
+        dialogue.store.apply((kind, "a"), b"1")
+    dialogue.ask(names.CLUSTER)
+    dialogue.sent()
+    dialogue.ask(names.ENDPOINTS, "a")
+    dialogue.ask(names.SCOPE)
+    dialogue.ask(names.ROUTES, "a")
+    dialogue.settle()
+    assert dialogue.session.idle
+    return dialogue
+
+
+def test_an_empty_store_is_an_answer_too() -> None:
+    """Envoy waits for the first answer of each type before it serves."""
+    dialogue = Dialogue()
+    dialogue.ask(names.CLUSTER)
+    assert dialogue.sent() == [(names.CLUSTER, [], [])]
+    assert dialogue.session.idle
+
+
+def test_routes_wait_until_their_cluster_has_endpoints() -> None:
+    dialogue = started()
+    dialogue.change((names.CLUSTER, "b"), (names.ENDPOINTS, "b"), (names.ROUTES, "a"))
+    assert dialogue.settle() == [(names.CLUSTER, ["b"], [])]
+    assert not dialogue.session.idle
+    dialogue.ask(names.ENDPOINTS, "b")
+    assert dialogue.settle() == [(names.ENDPOINTS, ["b"], []), (names.ROUTES, ["a"], [])]
+    assert dialogue.session.idle
+
+
+def test_a_change_of_routes_alone_is_sent_at_once() -> None:
+    dialogue = started()
+    dialogue.change((names.ROUTES, "a"))
+    assert [response.type_url for response in dialogue.answers()] == [names.ROUTES]
+
+
+def test_what_nothing_leads_to_goes_last() -> None:
+    dialogue = started()
+    keys = [(kind, "a") for kind in (names.CLUSTER, names.ENDPOINTS, names.SCOPE, names.ROUTES)]
+    dialogue.change(*keys, body=None)
+    kinds = [kind for kind, _, gone in dialogue.settle() if gone]
+    assert kinds == [names.SCOPE, names.ROUTES, names.CLUSTER, names.ENDPOINTS]
+
+
+def test_a_cluster_stays_while_the_routes_away_from_it_are_not_acknowledged() -> None:
+    dialogue = started()
+    dialogue.change((names.ROUTES, "a"))
+    dialogue.change((names.CLUSTER, "a"), body=None)
+    (routes,) = dialogue.answers()
+    assert dialogue.answers() == []
+    dialogue.accept(routes)
+    assert [response.removed_resources for response in dialogue.answers()] == [["a"]]
+
+
+def test_a_refused_cluster_holds_back_what_leads_to_it() -> None:
+    """The last good routes go on; the next change is tried again."""
+    dialogue = started()
+    dialogue.change((names.CLUSTER, "b"), (names.ENDPOINTS, "b"), (names.ROUTES, "a"))
+    (cluster,) = dialogue.answers()
+    dialogue.accept(cluster, error="bad cluster")
+    assert dialogue.refused == [Refusal(names.CLUSTER, ("b",), "bad cluster")]
+    assert dialogue.answers() == []
+    dialogue.change((names.CLUSTER, "b"), body=b"3")
+    dialogue.settle()
+    dialogue.ask(names.ENDPOINTS, "b")
+    assert (names.ROUTES, ["a"], []) in dialogue.settle()
+
+
+def test_a_name_that_does_not_exist_is_said_to_be_absent() -> None:
+    dialogue = started()
+    dialogue.ask(names.ROUTES, "nobody")
+    assert dialogue.settle() == [(names.ROUTES, [], ["nobody"])]
+    dialogue.change((names.ROUTES, "nobody"))
+    assert dialogue.settle() == [(names.ROUTES, ["nobody"], [])]
+
+
+def test_after_a_reconnect_only_news_are_sent() -> None:
+    dialogue = started()
+    have = {"a": dialogue.store.versions[names.CLUSTER, "a"]}
+    again = Session(dialogue.store, dialogue.refused.append)
+    dialogue.session = again
+    dialogue.ask(names.CLUSTER, have=have)
+    assert dialogue.settle() == [(names.CLUSTER, [], [])]
+    dialogue.change((names.CLUSTER, "a"))
+    assert dialogue.settle() == [(names.CLUSTER, ["a"], [])]
+
+
+def test_great_numbers_come_in_several_messages() -> None:
+    dialogue = Dialogue()
+    for number in range(BATCH + 1):
+        dialogue.store.apply((names.SCOPE, str(number)), b"1")
+    dialogue.ask(names.SCOPE)
+    assert [len(present) for _, present, _ in dialogue.settle()] == [BATCH, 1]
+
+
+def test_nothing_is_sent_that_nobody_asked_for() -> None:
+    dialogue = started()
+    dialogue.change((names.ROUTES, "other"), (names.ENDPOINTS, "other"))
+    assert dialogue.settle() == []
+    assert dialogue.session.idle

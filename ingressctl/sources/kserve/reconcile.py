@@ -166,6 +166,7 @@ def _outcome(scope: Scope, made: Made) -> Outcome:
         faults=(*made.faults, *routing.faults),
         again=routing.again,
         keep=routing.keep,
+        answers_for="IngressReady",
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 import yaml
 
-from ingressctl.api.refs import Raw, ref_of
+from ingressctl.api.refs import Raw
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from tests.cases import admitting, checks, comparing, field_state, previewing, stages, traffic
@@ -81,7 +81,7 @@ def _judge(run: Run, block: Mapping[str, Any], settings: Settings) -> list[str]:
         faults += [f"{entry['name']}: {why}" for why in (*_quiet(variant), *_state(entry, variant))]
     faults += _steps(block, state, settle)
     if "runs" in block:
-        faults += _runs(run, int(block["runs"]))
+        faults += _runs(_input(run, block), run.compat, int(block["runs"]))
     return faults
 
 
@@ -190,9 +190,9 @@ def _no_router_configs() -> Any:
     raise LookupError("graph routers are not judged yet")
 
 
-def _runs(run: Run, count: int) -> list[str]:
+def _runs(objects: list[dict[str, Any]], compat: str, count: int) -> list[str]:
     """Render in `count` new processes, each with another hash seed."""
-    payload = orjson.dumps({"case": run.case, "compat": run.compat})
+    payload = orjson.dumps({"objects": objects, "compat": compat})
     with ThreadPoolExecutor(2) as pool:
         outputs = set(pool.map(lambda seed: _render(payload, seed), range(count)))
     return [] if len(outputs) == 1 else [f"{len(outputs)} different outputs of {count} runs"]
@@ -209,11 +209,3 @@ def _render(payload: bytes, seed: int) -> bytes:
         check=True,
         timeout=60,
     ).stdout
-
-
-def rendered(run: Run) -> bytes:
-    """What one process renders for the input: every generated object, in order."""
-    world = World.of(_input(run, block_of(run.expect.get("assert"))))
-    state = field_state.settle("input", world, stages.settings_of(run), workloads=False)
-    objects = sorted(state.generated, key=ref_of)
-    return orjson.dumps(objects)

@@ -33,14 +33,13 @@ def command(
     verdict: options.Verdict,
     talk: options.Talk,
 ) -> None:
-    r"""Find faults in files, folders or a cluster.
+    """Find faults in files, folders or a cluster.
 
     With -f and something to compare with, findings are set apart: those that the files
     introduce, those that they fix, and those that stay. Then only introduced ones make the
     command fail. An object carries its own suppressions in the annotation
     ingressctl.dev/ignore; one that matches nothing is told.
 
-    \b
     Examples:
       ingressctl check
       ingressctl check -f models/ -R --against none

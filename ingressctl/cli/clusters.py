@@ -33,7 +33,7 @@ class Held:
     world: World
     namespace: str = ""
     absent: frozenset[Kind] = frozenset()
-    name: str = "none"
+    is_folder: bool = False
 
 
 def read(base: options.Base, settings: Settings, printer: Printer) -> Held:
@@ -54,7 +54,7 @@ def read(base: options.Base, settings: Settings, printer: Printer) -> Held:
         text = f"{resource.plural} may not be listed and are left out: {reason}"
         printer.notices([Note(text, "ask for the right to list them", Origin("cluster"))])
     world = World.of(answer.objects)
-    return Held(world, answer.namespace, answer.absent, answer.host)
+    return Held(world, answer.namespace, answer.absent)
 
 
 def parse_duration(text: str) -> float | None:

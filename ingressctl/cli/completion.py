@@ -24,12 +24,11 @@ def command(
     ],
     talk: options.Talk,
 ) -> None:
-    r"""Print a completion script for a shell.
+    """Print a completion script for a shell.
 
     kubectl completes `kubectl ingressctl` by itself where kubectl_complete-ingressctl, which
     is installed with ingressctl, is on the PATH.
 
-    \b
     Examples:
       source <(ingressctl completion bash)
       ingressctl completion zsh > "${fpath[1]}/_ingressctl"

@@ -54,13 +54,12 @@ def command(
     verdict: options.Verdict,
     talk: options.Talk,
 ) -> None:
-    r"""Say where a request would go, and why.
+    """Say where a request would go, and why.
 
     What is evaluated is what was emitted and is read back, hop by hop down to the Service or
     revision: entry, rule, rewritten host and path, share of each backend, time limits. Files
     are optional; routes that somebody else wrote count as well.
 
-    \b
     Examples:
       ingressctl explain http://model-default.example.com/v1/models/model:predict -f model.yaml
       ingressctl explain http://model.example.com/ --trace

@@ -216,7 +216,10 @@ class Talk:
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as typer wants it: groups of flags spread out, environment named."""
+    """The function as typer wants it: groups of flags spread out, environment named.
+
+    Examples at the end of its docstring keep their lines in the help.
+    """
     hints = get_type_hints(function, include_extras=True)
     hints.pop("return", None)
     groups = {name: hint for name, hint in hints.items() if is_group(hint)}
@@ -235,7 +238,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         )
     ]
     run.__name__ = function.__name__
-    run.__doc__ = function.__doc__
+    run.__doc__ = (function.__doc__ or "").replace("    Examples:", "    \b\n    Examples:")
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

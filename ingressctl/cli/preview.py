@@ -28,14 +28,13 @@ def command(
     verdict: options.Verdict,
     talk: options.Talk,
 ) -> None:
-    r"""Show what applying files would change.
+    """Show what applying files would change.
 
     Everything that follows from the objects of the files is derived and compared with what is
     there: a cluster (which is only read), a folder, or nothing. A section is an object of a
     file; below it stands what it makes. A change that a deliberate difference from KServe
     causes carries its id.
 
-    \b
     Examples:
       ingressctl preview -f model.yaml
       ingressctl preview -f model.yaml --against dump/ --compat kserve

@@ -40,12 +40,11 @@ def command(
     verdict: options.Verdict,
     talk: options.Talk,
 ) -> None:
-    r"""Print the objects that routes become.
+    """Print the objects that routes become.
 
     Without --provider the configured one is taken. Several objects come as one List. With
     --compare the objects of two providers are read back and their rules put side by side.
 
-    \b
     Examples:
       ingressctl render -f model.yaml
       ingressctl render -f model.yaml --provider gateway_api | kubectl apply -f -

@@ -23,7 +23,7 @@ from ingressctl.core.outcome import Origin
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Assume, Part, Settings
 from ingressctl.core.world import World
-from ingressctl.plan import kinds, overlay, trials
+from ingressctl.plan import folders, kinds, overlay, trials
 from ingressctl.plan.manifests import Document, Note
 from ingressctl.plan.overlay import Laid
 
@@ -58,12 +58,24 @@ def build(
     documents = (*sources.documents, *tried(rules, held, sources.documents, settings))
     namespace = given.namespace or held.namespace or "default"
     laid = overlay.lay(held.world, documents, namespace=namespace, named=bool(given.namespace))
+    now = datetime.now(UTC)
+    if held.is_folder:
+        laid = on_completed(laid, settings, now, providers)
     printer.notices((*sources.notices, *laid.notices))
     check_config_map(laid, settings, rules, printer)
     if not rules.assume:
         settings = replace(settings, fresh=laid.fresh)
         tell_assumption(laid, printer)
-    return Scene(laid, settings, providers, datetime.now(UTC), sources.texts)
+    return Scene(laid, settings, providers, now, sources.texts)
+
+
+def on_completed(
+    laid: Laid, settings: Settings, now: datetime, providers: Mapping[str, Provider]
+) -> Laid:
+    """The files over the folder as it would be if a cluster had made its routes."""
+    written = [item.obj for item in laid.written]
+    base = folders.complete(laid.base, settings, now=now, providers=providers, written=written)
+    return laid if base is laid.base else replace(laid, base=base, world=base.overlay(written))
 
 
 def read_inputs(given: options.Inputs, *, need_files: bool) -> inputs.Sources:
@@ -137,7 +149,7 @@ def hold(base: options.Base, settings: Settings, printer: Printer) -> Held:
     if against == "cluster":
         return clusters.read(base, settings, printer)
     sources = inputs.read_folder(against)
-    return Held(World.of(item.obj for item in sources.documents), name=against)
+    return Held(World.of(item.obj for item in sources.documents), is_folder=True)
 
 
 def _default_base(base: options.Base, printer: Printer) -> str:

@@ -52,13 +52,12 @@ def command(
     rules: options.Rules,
     talk: options.Talk,
 ) -> None:
-    r"""Serve the routes of files with an Envoy on this machine.
+    """Serve the routes of files with an Envoy on this machine.
 
     Files are followed: a change is live at once, a broken one is refused while the last good
     routes go on being served. A host is found by the Host header in any letter case, with or
     without port, and below .localhost. Ctrl-C ends everything that was started.
 
-    \b
     Examples:
       ingressctl up -f model.yaml --stub
       ingressctl up -f models/ -R --backend model-predictor.team-a=127.0.0.1:9000

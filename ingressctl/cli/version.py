@@ -25,9 +25,8 @@ def command(
     ] = "text",
     talk: options.Talk,
 ) -> None:
-    r"""Print the version, or the differences from KServe.
+    """Print the version, or the differences from KServe.
 
-    \b
     Examples:
       ingressctl version
       ingressctl version --differences

@@ -1,9 +1,11 @@
 """Which deliberate difference causes a change.
 
-The cascade is run again for the owners of changed objects only: with every difference off,
-and with sets of them, until for each object the smallest set is known that makes the same
-result. One object is searched by halves (QuickXplain, Junker 2004); the set it ends in is
-then tried on all others at once, so that a thousand changes of one cause cost two runs.
+A change is caused by a difference if, without it, an object would not come or go, or one of
+its changed fields would not become what it becomes. The cascade is run again for the owners of
+changed objects only: with every difference off, and with sets of them, until for each change
+the smallest set is known that makes it happen. One change is searched by halves (QuickXplain,
+Junker 2004); the set it ends in is then tried on all others at once, so that a thousand
+changes of one cause cost two runs.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import Any
 from ingressctl.api.refs import Ref
 from ingressctl.core.differences import TABLE, Compat
 from ingressctl.core.world import World
-from ingressctl.plan import showing
+from ingressctl.plan import diff, showing
+from ingressctl.plan.diff import Change
 
 Ids = tuple[str, ...]
 Run = Callable[[Compat, frozenset[Ref]], World]
@@ -24,11 +27,30 @@ Run = Callable[[Compat, frozenset[Ref]], World]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A changed object, who owns it, and what it becomes (None: removed)."""
+    """A change, and the object whose reconcile makes it."""
 
-    ref: Ref
+    change: Change
     owner: Ref
-    after: Mapping[str, Any] | None
+
+    @property
+    def ref(self) -> Ref:
+        """The changed object."""
+        return self.change.ref
+
+    def happens_in(self, world: World) -> bool:
+        """Whether the object comes, goes, or has its changed fields in that world too."""
+        obj = world.get(self.ref)
+        if self.change.action != "changed":
+            return (obj is None) == (self.change.action == "removed")
+        if obj is None:
+            return False
+        there = _fields(self.change.before, showing.shown(obj))
+        wanted = _fields(self.change.before, self.change.after)
+        return all(path in there and there[path] == value for path, value in wanted.items())
+
+
+def _fields(before: Any, after: Any) -> Mapping[str, Any]:
+    return {field.path: field.new for field in diff.fields(before, after)}
 
 
 def attribute(changed: tuple[Changed, ...], compat: Compat, run: Run) -> Mapping[Ref, Ids]:
@@ -56,13 +78,13 @@ class _Search:
         self._run = run
 
     def failing(self, ids: Ids, items: tuple[Changed, ...]) -> tuple[Changed, ...]:
-        """Those that become something else when only `ids` are on."""
+        """Those that do not happen when only `ids` are on."""
         compat = Compat(frozenset(ids), ",".join(("kserve", *(f"+{name}" for name in ids))))
         world = self._run(compat, frozenset(item.owner for item in items))
-        return tuple(item for item in items if _shown(world, item.ref) != item.after)
+        return tuple(item for item in items if not item.happens_in(world))
 
     def smallest(self, base: Ids, ids: Ids, item: Changed, *, known_to_fail: bool) -> Ids:
-        """A smallest part of `ids` that, beside `base`, makes the item what it becomes."""
+        """A smallest part of `ids` that, beside `base`, makes the change happen."""
         if not known_to_fail and not self.failing(base, (item,)):
             return ()
         if len(ids) == 1:
@@ -74,7 +96,7 @@ class _Search:
         return (*of_left, *of_right)
 
     def needed(self, causes: Ids, items: tuple[Changed, ...]) -> Mapping[Ref, Ids]:
-        """For each item the causes without any of which it becomes something else."""
+        """For each change the causes without any of which it does not happen."""
         if len(causes) == 1:
             return {item.ref: causes for item in items}
         found: dict[Ref, Ids] = {item.ref: () for item in items}
@@ -83,8 +105,3 @@ class _Search:
             for item in self.failing(others, items):
                 found[item.ref] = (*found[item.ref], cause)
         return {ref: ids or causes for ref, ids in found.items()}
-
-
-def _shown(world: World, ref: Ref) -> Mapping[str, Any] | None:
-    obj = world.get(ref)
-    return None if obj is None else showing.shown(obj)

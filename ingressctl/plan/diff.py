@@ -159,20 +159,22 @@ def _identity(value: Any) -> str:
         return str(value)
     if "type" in value and "status" in value:
         return str(value["type"])
-    for key in ("matches", "match"):
-        if value.get(key):
-            return ", ".join(_match(match) for match in value[key])
-    if "destination" in value:
-        destination = value["destination"]
-        return f"{destination.get('host')}{_suffix(destination.get('subset'), '/')}"
-    if "host" in value and "http" in value:
-        return str(value["host"])
+    matches = value.get("matches") or value.get("match")
+    if matches:
+        return ", ".join(_match(match) for match in matches)
+    return _name(value) or _compact(value)
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    """The name of a backend, host, canary, container or port; "" if it has none."""
+    inner = value.get("destination") or value.get("predictor")
+    if isinstance(inner, Mapping):
+        named = inner.get("host") or inner.get("name")
+        return f"{named}{_suffix(inner.get('subset'), '/')}" if named else ""
     if "name" in value:
         return f"{value['name']}{_suffix(value.get('sectionName'), '/')}"
-    for key in ("path", "type", "port", "key"):
-        if isinstance(value.get(key), str | int):
-            return str(value[key])
-    return _compact(value)
+    keys = ("host", "path", "type", "port", "key")
+    return next((str(value[key]) for key in keys if isinstance(value.get(key), str | int)), "")
 
 
 def _suffix(value: Any, mark: str) -> str:

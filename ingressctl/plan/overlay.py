@@ -41,10 +41,16 @@ class Laid:
 
     @property
     def fresh(self) -> frozenset[Ref]:
-        """Objects that only files hold and that carry no status (design.md section 5)."""
-        return frozenset(
-            item.ref for item in self.written if item.before is None and not item.obj.get("status")
-        )
+        """Objects that only files hold and that carry no status (design.md section 5).
+
+        What a cluster holds has a uid; a folder of manifests is files like any other.
+        """
+        return frozenset(ref_of(obj) for obj in self.world if not is_held(obj))
+
+
+def is_held(obj: Raw) -> bool:
+    """Whether an API server or a controller has seen the object."""
+    return bool(obj.get("status") or (obj.get("metadata") or {}).get("uid"))
 
 
 def lay(base: World, documents: Iterable[Document], *, namespace: str, named: bool) -> Laid:

@@ -18,7 +18,15 @@ from ingressctl.core.outcome import Fault, Finding, Origin
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
-from ingressctl.plan import applying, attribution, cascade, diff, registry, showing
+from ingressctl.plan import (
+    admitting,
+    applying,
+    attribution,
+    cascade,
+    diff,
+    overlay,
+    registry,
+)
 from ingressctl.plan.attribution import Ids
 from ingressctl.plan.cascade import Cascade
 from ingressctl.plan.diff import Action, Change
@@ -119,10 +127,19 @@ class _Run:
         self.providers = providers
         self.everything = everything
         self.kinds = registry.routing_kinds(providers)
-        self.own = {item.ref: _own_change(item, everything) for item in self.laid.written}
+        self.own = {item.ref: self._own_change(item) for item in self.laid.written}
         self.touched = cascade.Touched(ref for ref, change in self.own.items() if change)
         self.after = self._cascade(self.laid.world, settings, self._reach())
         self.steps = {step.ref: step for step in self.after.steps}
+
+    def _own_change(self, item: Written) -> Change | None:
+        """What happens to a written object; one of a folder was not admitted before."""
+        before = item.before
+        if before is not None and not overlay.is_held(before):
+            before = admitting.judge(
+                before, old=None, world=self.laid.base, settings=self.settings
+            ).stored
+        return diff.change(item.ref, before, item.obj, everything=self.everything)
 
     def _reach(self) -> frozenset[Ref] | None:
         """Written sources alone, unless something was written that others read."""
@@ -197,10 +214,6 @@ def _read(step: cascade.Step, ref: Ref) -> bool:
     return step.read_any(cascade.Touched((ref,)))
 
 
-def _own_change(item: Written, everything: bool) -> Change | None:
-    return diff.change(item.ref, item.before, item.obj, everything=everything)
-
-
 def _attribution(made: Mapping[Ref, tuple[Change, ...]], run: _Run) -> Mapping[Ref, Ids]:
     """The ids that cause changes of what the base holds; new owners follow no reference."""
     changes = [
@@ -208,16 +221,19 @@ def _attribution(made: Mapping[Ref, tuple[Change, ...]], run: _Run) -> Mapping[R
         *((owner, change) for owner, changes in made.items() for change in changes),
     ]
     wanted = tuple(
-        attribution.Changed(change.ref, owner, _plain(run.after.world, change.ref))
+        attribution.Changed(_plain(change, run), owner)
         for owner, change in changes
         if run.laid.base.get(owner)
     )
     return attribution.attribute(wanted, run.settings.compat, run.under)
 
 
-def _plain(world: World, ref: Ref) -> Mapping[str, object] | None:
-    obj = world.get(ref)
-    return None if obj is None else showing.shown(obj)
+def _plain(change: Change, run: _Run) -> Change:
+    """The change without noise, which no difference causes."""
+    if not run.everything:
+        return change
+    before, after = run.laid.base.get(change.ref), run.after.world.get(change.ref)
+    return diff.change(change.ref, before, after) or change
 
 
 def _sections(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -69,7 +70,7 @@ def command(
     with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
         shown = scene.build(given, rules, base, printer, need_files=False)
-        world, refused, faults = _derived(shown)
+        world, refused, faults = _derived(shown, request)
         answer = explain.explain(request, world, shown.settings, via=via, providers=shown.providers)
         said = telling.told(refused, shown, verdict)
         printer.findings(said)
@@ -116,10 +117,18 @@ def _header(text: str) -> tuple[str, str]:
 
 
 def _derived(
-    shown: Scene,
+    shown: Scene, request: Request
 ) -> tuple[World, tuple[Finding, ...], tuple[tuple[Ref, Fault], ...]]:
-    """The world after the written sources are reconciled; what exists is taken as it is."""
-    laid, refused = applying.apply(shown.laid, shown.settings)
+    """The world after the written sources that may concern the request are reconciled.
+
+    What exists is taken as it is.
+    """
+    written = shown.laid.written
+    kept = explain.relevant(
+        (item.ref for item in written), request, shown.laid.world, shown.settings
+    )
+    narrowed = replace(shown.laid, written=tuple(item for item in written if item.ref in kept))
+    laid, refused = applying.apply(narrowed, shown.settings)
     only = frozenset(item.ref for item in laid.written)
     if not only:
         return laid.world, refused, ()

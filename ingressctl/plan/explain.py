@@ -9,7 +9,7 @@ The world is taken as it is: whoever has InferenceServices runs the cascade over
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ingressctl.api import configmaps, inferenceservices
@@ -89,31 +89,41 @@ def explain(
     """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name."""
     installed = registry.providers() if providers is None else providers
     going = _Walk(Reads(world, settings, providers=installed))
-    tried, private = _tried(request, via, going)
-    attempts = tuple(
-        _attempt(table, replace(request, entry=entry), going) for table, entry in tried
-    )
+    asked = _at_known_port(request, going.tables(request.bare_host))
+    tried, private = _tried(asked, via, going)
+    attempts = tuple(_attempt(table, replace(asked, entry=entry), going) for table, entry in tried)
     for attempt in attempts:
         _look_round(attempt, going)
     return Explanation(request, attempts, tuple(going.findings), private)
 
 
-def relevant(world: World, request: Request, settings: Settings) -> World:
-    """The world without InferenceServices that cannot concern the request.
+def _at_known_port(request: Request, found: tuple[Table, ...]) -> Request:
+    """The request at its port, if a gateway listens there; else at whichever it has.
+
+    A URL names the port of a Service or load balancer, which need not be the listener's.
+    """
+    ports = {port for table in found for host in table.hosts for port in host.ports}
+    return request if request.port in ports else replace(request, port=0)
+
+
+def relevant(
+    refs: Iterable[Ref], request: Request, world: World, settings: Settings
+) -> frozenset[Ref]:
+    """The objects without the InferenceServices that cannot concern the request.
 
     A service's name is part of its hosts and paths, unless the templates say otherwise: then
-    all stay. Run the cascade over this world, not over ten thousand services.
+    all stay. Who explains one request reconciles these, not ten thousand services.
     """
     try:
         ingress = config.ingress(Reads(world, settings, providers={}))
     except configmaps.ConfigFault:
-        return world
+        return frozenset(refs)
     templates = (ingress.domainTemplate, *filter(None, [ingress.pathTemplate]))
     if not all(_NAME.search(template) for template in templates):
-        return world
+        return frozenset(refs)
     text = f"{request.bare_host} {request.path}".lower()
-    services = (ref_of(obj) for obj in world.list(inferenceservices.KIND))
-    return world.overlay((), without=[ref for ref in services if ref.name not in text])
+    kind = inferenceservices.KIND
+    return frozenset(ref for ref in refs if ref[:2] != kind or ref.name in text)
 
 
 def _second_hop(services: tuple[Raw, ...], host: str, reads: Reads) -> Iterator[Raw]:

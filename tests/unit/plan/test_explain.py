@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, ref_of
 from ingressctl.core import findings as table
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request
@@ -279,6 +279,12 @@ def test_json_holds_the_same_and_is_plain() -> None:
     assert attempt["losers"]
 
 
+def test_a_port_that_no_listener_has_is_the_port_of_what_stands_before_it() -> None:
+    world = settled(CONFIG, GATEWAYS, IRIS)
+    found = ask(world, "iris.team-a.example.com:31080", port=31080)
+    assert len(ends(found)) == 2
+
+
 def test_reading_by_host_is_reading_everything() -> None:
     """The index leaves out only what has nothing to say."""
     for seed in range(12):
@@ -303,13 +309,14 @@ def test_reading_by_host_is_reading_everything() -> None:
                 assert beyond or isinstance(answer, type(attempt.answer))
 
 
-def test_a_narrowed_world_gives_the_same_answers() -> None:
+def test_only_relevant_services_give_the_same_answers() -> None:
     for seed in range(25):
         generated = worlds.make(seed)
         whole = cascade.run(generated.world, READY, now=NOW).world
         for request in generated.requests(6):
-            narrow = explain.relevant(generated.world, request, READY)
-            part = cascade.run(narrow, READY, now=NOW).world
+            refs = [ref_of(obj) for obj in generated.objects]
+            only = explain.relevant(refs, request, generated.world, READY)
+            part = cascade.run(generated.world, READY, now=NOW, only=only).world
             wanted, got = (explain.explain(request, world, READY) for world in (whole, part))
             known = {attempt.entry: ends_of(attempt) for attempt in wanted.attempts}
             for attempt in got.attempts:

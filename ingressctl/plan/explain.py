@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ingressctl.api import configmaps, inferenceservices
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Raw, Ref, group_of, ref_of
 from ingressctl.core import naming
 from ingressctl.core.model import External, Service, SetHeaders, Split
 from ingressctl.core.outcome import Finding
@@ -43,7 +43,7 @@ class _Walk:
     Only objects that name a host on the way are read; the tables are kept by host.
     """
 
-    __slots__ = ("_indexes", "_knative", "_tables", "doors", "findings", "reads")
+    __slots__ = ("_groups", "_indexes", "_knative", "_tables", "doors", "findings", "reads")
 
     def __init__(self, reads: Reads) -> None:
         self.reads = reads
@@ -59,6 +59,7 @@ class _Walk:
         }
         self._knative = reads.list(traffic.KNATIVE_SERVICE)
         self._tables: dict[str, tuple[Table, ...]] = {}
+        self._groups = {group_of(str(obj.get("apiVersion"))) for obj in reads.world}
 
     @property
     def has_knative(self) -> bool:
@@ -70,12 +71,18 @@ class _Walk:
         if host not in self._tables:
             second = tuple(_second_hop(self._knative, host, self.reads))
             self._tables[host] = tuple(
-                self.reads.providers[name].read(
-                    (*index.named(host).values(), *second), reads=self.reads
-                )
+                self._table(name, (*index.named(host).values(), *second))
                 for name, index in self._indexes.items()
             )
         return self._tables[host]
+
+    def _table(self, name: str, found: tuple[Raw, ...]) -> Table:
+        """What the provider reads; nothing where the world knows none of its API groups."""
+        provider = self.reads.providers[name]
+        groups = {group for group, _ in provider.kinds if group}
+        if groups & self._groups or any(ref_of(obj).group in groups for obj in found):
+            return provider.read(found, reads=self.reads)
+        return Table(name, ())
 
 
 def explain(

@@ -13,9 +13,9 @@ from ingressctl.cli import options, scene, telling
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Fault, Finding
-from ingressctl.core.table import Request
+from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.plan import applying, cascade, explain
+from ingressctl.plan import applying, cascade, explain, serving
 
 
 @options.command
@@ -70,8 +70,10 @@ def command(
     with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
         shown = scene.build(given, rules, base, printer, need_files=False)
-        world, refused, faults = _derived(shown, request)
-        answer = explain.explain(request, world, shown.settings, via=via, providers=shown.providers)
+        world, refused, faults, carried = _derived(shown, request)
+        answer = explain.explain(
+            request, world, shown.settings, via=via, providers=shown.providers, carried=carried
+        )
         said = telling.told(refused, shown, verdict)
         printer.findings(said)
         broken = telling.faults(faults, said, shown, printer)
@@ -118,7 +120,7 @@ def _header(text: str) -> tuple[str, str]:
 
 def _derived(
     shown: Scene, request: Request
-) -> tuple[World, tuple[Finding, ...], tuple[tuple[Ref, Fault], ...]]:
+) -> tuple[World, tuple[Finding, ...], tuple[tuple[Ref, Fault], ...], tuple[Table, ...]]:
     """The world after the written sources that may concern the request are reconciled.
 
     What exists is taken as it is.
@@ -131,9 +133,10 @@ def _derived(
     laid, refused = applying.apply(narrowed, shown.settings)
     only = frozenset(item.ref for item in laid.written)
     if not only:
-        return laid.world, refused, ()
+        return laid.world, refused, (), ()
     done = cascade.run(
         laid.world, shown.settings, now=shown.now, providers=shown.providers, only=only
     )
     faults = tuple((step.ref, fault) for step in done.steps for fault in step.faults)
-    return done.world, refused, faults
+    carried = serving.carried(done, shown.settings, shown.providers)
+    return done.world, refused, faults, carried

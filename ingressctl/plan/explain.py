@@ -40,13 +40,24 @@ __all__ = ["Explanation", "as_json", "explain", "relevant", "render_text"]
 class _Walk:
     """One question on its way: what it needs, what it has read, what it has found.
 
-    Only objects that name a host on the way are read; the tables are kept by host.
+    Only objects that name a host on the way are read; the tables are kept by host. Tables of
+    providers without objects are `carried`; they hold what Knative makes as well.
     """
 
-    __slots__ = ("_groups", "_indexes", "_knative", "_tables", "doors", "findings", "reads")
+    __slots__ = (
+        "_carried",
+        "_groups",
+        "_indexes",
+        "_knative",
+        "_tables",
+        "doors",
+        "findings",
+        "reads",
+    )
 
-    def __init__(self, reads: Reads) -> None:
+    def __init__(self, reads: Reads, carried: tuple[Table, ...]) -> None:
         self.reads = reads
+        self._carried = carried
         self.doors = entries.find(reads)
         self.findings: dict[Finding, None] = {}
         domain = reads.settings.cluster_domain
@@ -69,11 +80,13 @@ class _Walk:
     def tables(self, host: str) -> tuple[Table, ...]:
         """One table a provider, of what may act on requests for a bare lower-case host."""
         if host not in self._tables:
-            second = tuple(_second_hop(self._knative, host, self.reads))
-            self._tables[host] = tuple(
+            knative = () if self._carried else self._knative
+            second = tuple(_second_hop(knative, host, self.reads))
+            by_host = (
                 self._table(name, (*index.named(host).values(), *second))
                 for name, index in self._indexes.items()
             )
+            self._tables[host] = (*self._carried, *by_host)
         return self._tables[host]
 
     def _table(self, name: str, found: tuple[Raw, ...]) -> Table:
@@ -92,10 +105,14 @@ def explain(
     *,
     via: str = "",
     providers: Mapping[str, Provider] | None = None,
+    carried: tuple[Table, ...] = (),
 ) -> Explanation:
-    """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name."""
+    """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name.
+
+    `carried` are tables of providers that have no objects in a world (plan.serving).
+    """
     installed = registry.providers() if providers is None else providers
-    going = _Walk(Reads(world, settings, providers=installed))
+    going = _Walk(Reads(world, settings, providers=installed), carried)
     asked = _at_known_port(request, going.tables(request.bare_host))
     tried, private = _tried(asked, via, going)
     attempts = tuple(_attempt(table, replace(asked, entry=entry), going) for table, entry in tried)

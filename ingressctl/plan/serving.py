@@ -18,6 +18,7 @@ from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.ports import Emission, Provider
 from ingressctl.core.settings import Settings
+from ingressctl.core.table import Table
 from ingressctl.core.world import Reads, World
 from ingressctl.plan import applying, cascade
 from ingressctl.plan.overlay import Laid
@@ -54,16 +55,41 @@ def served(
     laid, refused = applying.apply(laid, settings)
     settings = replace(settings, fresh=settings.fresh | laid.fresh)
     done = cascade.run(laid.world, settings, now=now, providers=providers)
-    reads = Reads(done.world, settings, providers=providers)
-    emissions = {step.ref: step.emission for step in done.steps}
     faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
-    emissions.update(_knative(reads, providers[provider], faults))
+    emissions = _emissions(done, settings, providers[provider], providers, faults)
     findings = (
         *(finding for step in done.steps for finding in step.findings),
         *providers[provider].merge(emissions.values()).findings,
     )
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}
     return Served(done.world, routes, tuple(dict.fromkeys(findings)), tuple(faults), refused)
+
+
+def carried(
+    done: cascade.Cascade, settings: Settings, providers: Mapping[str, Provider]
+) -> tuple[Table, ...]:
+    """The tables of providers without objects of their own, for whoever asks of a world."""
+    used = sorted({step.outcome.provider for step in done.steps if step.emission.routes})
+    reads = Reads(done.world, settings, providers=providers)
+    return tuple(_table(providers[name], done, reads) for name in used)
+
+
+def _table(provider: Provider, done: cascade.Cascade, reads: Reads) -> Table:
+    emissions = _emissions(done, reads.settings, provider, reads.providers, [])
+    return provider.read(provider.merge(emissions.values()).objects, reads=reads)
+
+
+def _emissions(
+    done: cascade.Cascade,
+    settings: Settings,
+    provider: Provider,
+    providers: Mapping[str, Provider],
+    faults: list[tuple[Ref, Fault]],
+) -> dict[Ref, Emission]:
+    """What the provider carries of every owner, Knative Services among them."""
+    reads = Reads(done.world, settings, providers=providers)
+    found = {step.ref: step.emission for step in done.steps if step.emission.routes}
+    return {**found, **dict(_knative(reads, provider, faults))}
 
 
 def _knative(

@@ -17,7 +17,6 @@ from ingressctl.core.model import (
     SetHeaders,
 )
 from ingressctl.core.table import Hop, Request, TableMatch
-from ingressctl.providers.envoy import names
 from tests.envoy import makers
 from tests.envoy.rig import Rig
 
@@ -54,7 +53,7 @@ async def test_matches_take_what_the_table_says(rig: Rig) -> None:
         ]
         for method, path, headers in asked:
             small = {name.lower(): value for name, value in headers.items()}
-            request = Request(method, host, path, small, names.PUBLIC)
+            request = Request(method, host, path, small, makers.PUBLIC.name)
             wanted = 200 if isinstance(table.answer(request), Hop) else 404
             said = f"{match} asked with {method} {path} {headers}"
             assert (await rig.ask(method, path, host, headers))[0] == wanted, said
@@ -88,7 +87,7 @@ async def test_rewrites_make_what_the_model_says(rig: Rig, number: int) -> None:
     rule = makers.to("m", matches=(Match(match),), filters=(rewrite,))
     table = await rig.serve(makers.route("m", makers.group(HOST, rule)))
     for path in PATHS:
-        request = Request("GET", HOST, path, {}, names.PUBLIC)
+        request = Request("GET", HOST, path, {}, makers.PUBLIC.name)
         answer = table.answer(request)
         status, seen = await rig.get(path, HOST)
         assert status == (200 if isinstance(answer, Hop) else 404), path

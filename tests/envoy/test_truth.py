@@ -1,4 +1,4 @@
-"""Where a real Envoy sends a request is where the table says that was read back.
+"""Where a real Envoy sends a request is where explain says, from the table read back.
 
 `pytest tests/envoy/test_truth.py --truth-worlds 2000` tries more worlds.
 """
@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingressctl.core.model import External, Service, Split
 from ingressctl.core.outcome import Origin
 from ingressctl.core.settings import Settings
-from ingressctl.core.table import Hop, NoRoute, Request, Table
-from ingressctl.core.world import World
-from ingressctl.plan import overlay, registry, serving
+from ingressctl.core.table import NoRoute, Request, Table
+from ingressctl.core.world import Reads, World
+from ingressctl.plan import entries, explain, overlay, registry, serving
+from ingressctl.plan.explanation import Attempt, Branch
 from ingressctl.plan.manifests import Document
-from ingressctl.providers.envoy import names
 from tests import worlds
 from tests.envoy.rig import Rig
 
@@ -33,56 +32,60 @@ def routes_of(made: worlds.Generated) -> serving.Served:
     return serving.served(laid, Settings(), now=NOW, providers=registry.providers())
 
 
-def requests_of(made: worlds.Generated, table: Table) -> Iterator[Request]:
+def requests_of(made: worlds.Generated, table: Table, served: serving.Served) -> Iterator[Request]:
     """Half of the requests as the world has them, half for hosts that are surely served."""
     choose = random.Random(f"hosts of {made.seed}")
-    public = [host for item in table.hosts if names.PUBLIC in item.entries for host in item.hosts]
+    private = entries.find(Reads(served.world, Settings(), providers={})).private
+    public = [
+        host for item in table.hosts if not private & set(item.entries) for host in item.hosts
+    ]
     for number, one in enumerate(made.requests(REQUESTS)):
         host = choose.choice(public) if number % 2 and public else one.host
-        yield Request(one.method, host, one.path, one.headers, names.PUBLIC)
+        yield Request(one.method, host, one.path, one.headers)
 
 
-def destinations(table: Table, request: Request) -> Iterator[tuple[Split, Hop] | None]:
-    """Every backend that a request may reach, through all hops; None where it ends with 404."""
-    answer = table.answer(request)
+def ends(attempt: Attempt) -> Iterator[tuple[Branch, str] | None]:
+    """Every backend that may get the request, with its path; None for a 404."""
+    answer = attempt.answer
     if isinstance(answer, NoRoute):
         yield None
         return
-    for split in answer.rule.splits:
-        if isinstance(split.target, External):
-            headers = {name.lower(): value for name, value in answer.headers.items()}
-            inside = Request(request.method, answer.host, answer.path, headers, names.LOCAL)
-            yield from destinations(table, inside)
-        elif split.weight != 0:
-            yield split, answer
+    for branch in attempt.branches:
+        if branch.then is not None:
+            yield from ends(branch.then)
+        elif branch.share:
+            yield branch, answer.path
 
 
-async def check(rig: Rig, table: Table, request: Request) -> bool:
+def said(request: Request, table: Table, served: serving.Served) -> list[tuple[Branch, str] | None]:
+    """What explain says of a request at the public gateways."""
+    settings, providers = Settings(provider="envoy"), registry.providers()
+    answer = explain.explain(request, served.world, settings, providers=providers, carried=(table,))
+    if answer.private:
+        return [None]
+    of_envoy = (attempt for attempt in answer.attempts if attempt.provider == "envoy")
+    found = [end for attempt in of_envoy for end in ends(attempt)]
+    return found or [None]
+
+
+async def check(rig: Rig, request: Request, wanted: list[tuple[Branch, str] | None]) -> bool:
     """Send one request and compare; whether it reached a model."""
-    wanted = list(destinations(table, request))
     status, seen = await rig.ask(request.method, request.path, request.host, dict(request.headers))
-    said = f"{request} went to {seen or status}, the table says {wanted}"
+    text = f"{request} went to {seen or status}, explain says {wanted}"
     if status == 404 or None in wanted:
-        assert status == 404, said
-        assert wanted == [None], said
+        assert status == 404, text
+        assert set(wanted) == {None}, text
         return False
-    assert status == 200, said
-    by_target = {
-        (hop_split.target.namespace, hop_split.target.name, hop_split.port): (hop_split, hop)
-        for hop_split, hop in filter(None, wanted)
-        if isinstance(hop_split.target, Service)
-    }
-    where = (seen["namespace"], seen["service"], seen["port"])
-    assert where in by_target, said
-    split, hop = by_target[where]
-    assert (seen["host"], seen["path"]) == (hop.host, hop.path), said
-    wanted_headers = {**hop.headers, **{name.lower(): value for name, value in split.headers}}
-    for name, value in wanted_headers.items():
-        assert seen["headers"].get(name) == value or name == "host", said
+    assert status == 200, text
+    where = f"{seen['service']}.{seen['namespace']}.svc.cluster.local:{seen['port']}"
+    branch, path = next(end for end in wanted if end and end[0].backend == where)
+    assert (seen["host"], seen["path"]) == (branch.host, path), text
+    for name, value in branch.headers.items():
+        assert seen["headers"].get(name.lower()) == value, (name, text)
     return True
 
 
-async def test_envoy_goes_where_the_table_says(rig: Rig, request: pytest.FixtureRequest) -> None:
+async def test_envoy_goes_where_explain_says(rig: Rig, request: pytest.FixtureRequest) -> None:
     """At least 2,000 requests over 200 random worlds, through every hop."""
     count = int(request.config.getoption("--truth-worlds"))
     asked = reached = 0
@@ -93,8 +96,10 @@ async def test_envoy_goes_where_the_table_says(rig: Rig, request: pytest.Fixture
         assert not served.faults
         table = await rig.serve(*(route for owned in served.routes.values() for route in owned))
         assert not rig.refusals, rig.refusals
-        wanted = (check(rig, table, one) for one in requests_of(made, table))
-        results = await asyncio.gather(*wanted)
+        asked_now = list(requests_of(made, table, served))
+        wanted = [said(one, table, served) for one in asked_now]
+        checks = (check(rig, one, end) for one, end in zip(asked_now, wanted, strict=True))
+        results = await asyncio.gather(*checks)
         asked += len(results)
         reached += sum(results)
     assert asked >= min(2000, count * REQUESTS)

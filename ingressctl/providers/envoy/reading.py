@@ -50,15 +50,17 @@ def of_tables(tables: Iterable[route_pb2.RouteConfiguration]) -> Table:
 
 
 def _virtual_hosts(item: route_pb2.RouteConfiguration) -> Iterator[VirtualHost]:
-    """A table that is found by scope takes any Host: the scope's key is the host."""
+    """A table that is found by scope takes any Host: the scope's key is the host.
+
+    Entries are those that the routes were written for; without any, the listener.
+    """
     listener, slash, key = item.name.partition("/")
     scoped = slash and listener in (names.PUBLIC, names.LOCAL) and key != names.WILDCARDS
     for host in item.virtual_hosts:
-        written = _written(host.metadata, "entries")
-        entries = (*filter(None, written.split(",")), *([listener] if slash else []))
+        entries = tuple(filter(None, _written(host.metadata, "entries").split(",")))
         hosts = (key,) if scoped else tuple(host.domains)
         rules = (_rule(route) for route in host.routes if route.name != names.NO_RULE)
-        yield VirtualHost(entries, hosts, tuple(rules))
+        yield VirtualHost(entries or ((listener,) if slash else ()), hosts, tuple(rules))
 
 
 def _written(metadata: object, key: str) -> str:

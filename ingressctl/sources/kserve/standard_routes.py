@@ -179,11 +179,16 @@ def _rule(
 
 
 def _timeout(context: Context, component: str) -> str:
-    """The component's timeout in seconds, 60 by default; "" where switched off."""
+    """The component's timeout in seconds, 60 by default; "" where switched off.
+
+    The default is one of HTTPRoutes: a provider that has no limits is not asked for it.
+    """
     if context.ingress.disableHTTPRouteTimeout:
         return ""
     parts: dict[str, Component] = dict(context.service.components)
     seconds = parts[component].timeout
+    if seconds is None and "timeout" not in context.reads.providers[context.provider].capabilities:
+        return ""
     return f"{DEFAULT_TIMEOUT if seconds is None else seconds}s"
 
 

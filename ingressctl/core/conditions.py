@@ -15,10 +15,14 @@ Status = Literal["True", "False", "Unknown"]
 
 @dataclass(slots=True)
 class Conditions:
-    """A set by type. The one mutable value of the core: a draft inside one reconcile."""
+    """A set by type. The one mutable value of the core: a draft inside one reconcile.
+
+    The summary is made when somebody looks at it, not at every change on the way.
+    """
 
     dependents: tuple[str, ...]
     by_type: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _changed: bool = False
 
     @classmethod
     def load(cls, dependents: tuple[str, ...], stored: Iterable[Mapping[str, Any]]) -> Conditions:
@@ -32,7 +36,7 @@ class Conditions:
 
     def status(self, kind: str) -> str:
         """True, False or Unknown; Unknown when absent."""
-        return str((self.by_type.get(kind) or {}).get("status") or "Unknown")
+        return str(self.get(kind).get("status") or "Unknown")
 
     def is_true(self, kind: str) -> bool:
         """Whether the condition is True."""
@@ -44,10 +48,12 @@ class Conditions:
 
     def get(self, kind: str) -> Mapping[str, Any]:
         """The condition, empty when absent."""
+        if kind == "Ready":
+            self.summarise()
         return self.by_type.get(kind) or {}
 
     def set(self, kind: str, status: Status, reason: str = "", message: str = "") -> None:
-        """Set one condition and the summary that follows from it."""
+        """Set one condition; the summary follows from it."""
         new: dict[str, Any] = {"type": kind, "status": status}
         if reason:
             new["reason"] = reason
@@ -64,15 +70,18 @@ class Conditions:
         if old is not None and "lastTransitionTime" in old and old.get("status") == status:
             new["lastTransitionTime"] = old["lastTransitionTime"]
         self.by_type[kind] = new
-        self.summarise()
+        self._changed = True
 
     def drop(self, kind: str) -> None:
-        """Remove a condition and summarise anew."""
+        """Remove a condition; the summary follows."""
         if self.by_type.pop(kind, None) is not None:
-            self.summarise()
+            self._changed = True
 
     def summarise(self) -> None:
         """Ready from the dependents: False beats Unknown beats True."""
+        if not self._changed:
+            return
+        self._changed = False
         present = [
             condition
             for kind, condition in self.by_type.items()
@@ -93,6 +102,7 @@ class Conditions:
 
     def dump(self) -> list[dict[str, Any]]:
         """Sorted by type, as Knative stores them."""
+        self.summarise()
         return [self.by_type[kind] for kind in sorted(self.by_type)]
 
 

@@ -193,14 +193,20 @@ class Reads:
         self.lookups[Lookup("owned", owner.ref, bool(found))] = None
         return found
 
-    def derived(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make` derives from listed objects, made once a world. `key` is unique to it.
+    def derived(self, key: Any, make: Callable[[Reads], T]) -> T:
+        """What `make` derives from what it reads, made once a world; `key` is unique to it.
 
-        Whoever derives also records what he read: the value may have been made for another.
+        All that `make` read counts as read by everybody who asks for the value.
         """
         if key not in self._memo:
-            self._memo[key] = make()
-        value: T = self._memo[key]
+            inner = self._again()
+            try:
+                self._memo[key] = (make(inner), inner.lookups)
+            finally:
+                self.lookups.update(inner.lookups)
+        value: T
+        value, lookups = self._memo[key]
+        self.lookups.update(lookups)
         return value
 
     def _seen(self, ref: Ref) -> Raw | None:
@@ -229,11 +235,17 @@ class Reads:
 
     def over(self, objects: Iterable[Raw]) -> Reads:
         """The same recorder with `objects` in front of the world."""
-        wider = Reads(self.world, self.settings, providers=self.providers, claimants=self.claimants)
+        wider = self._again()
         wider.lookups = self.lookups
         wider._front = {**self._front, **{ref_of(obj): obj for obj in objects}}
         wider._memo = {}
         return wider
+
+    def _again(self) -> Reads:
+        """Another recorder of the same picture, with nothing recorded."""
+        again = Reads(self.world, self.settings, providers=self.providers, claimants=self.claimants)
+        again._front, again._memo = self._front, self._memo
+        return again
 
 
 def _joined(found: tuple[Raw, ...], front: tuple[Raw, ...]) -> tuple[Raw, ...]:

@@ -23,7 +23,7 @@ def _staged(run: Run) -> list[str]:
     if "expected" in run.expect:
         expected = comparing.documents(run.expect["expected"])
         faults += comparing.compare_objects(_relevant(run, result, expected), expected)
-    if "status" in run.expect and "error" not in run.expect:
+    if "status" in run.expect and not _refused_at_admission(run):
         faults += _status(run.expect["status"], result)
     if "stored" in run.expect and not _refused_at_admission(run):
         faults += admission_stage.compare_stored(result.stored, run.expect["stored"])

@@ -25,9 +25,13 @@ class Config:
 
 def load(reads: Reads) -> Config:
     """What every step needs. Raises configmaps.ConfigFault."""
-    inference_service = _text(reads, "inferenceService")
-    annotations, labels = configmaps.disallowed(inference_service, always=reads.differs("Q26"))
-    return Config(configmaps.parse_default_mode(_text(reads, "deploy")), annotations, labels)
+    always = reads.differs("Q26")
+
+    def make(reads: Reads) -> Config:
+        annotations, labels = configmaps.disallowed(_text(reads, "inferenceService"), always=always)
+        return Config(configmaps.parse_default_mode(_text(reads, "deploy")), annotations, labels)
+
+    return reads.derived(("config", reads.settings.config_namespace, always), make)
 
 
 def ingress(reads: Reads) -> configmaps.IngressConfig:

@@ -184,8 +184,8 @@ def _seen_services(scope: Scope, made: Made) -> list[Raw]:
     owner = scope.service.owner
     ours = "workloads" in scope.reads.settings.write
     seen = []
-    for body in made.services():
-        stored = scope.reads.get(ref_of(body))
+    for ref, body in made.services():
+        stored = scope.reads.get(ref)
         if stored is None or (ours and owner.controls(stored)):
             seen.append(body)
     return seen

@@ -219,6 +219,7 @@ def canaries(scope: Scope, ready: tuple[Canary, ...]) -> None:
             "name": canary.predictor.name,
             "ready": canary in ready,
             "trafficPercent": canary.trafficPercent,
+            "modelStatus": {"transitionStatus": ""},  # demanded by the schema, never filled
         }
         for canary in present
     ]

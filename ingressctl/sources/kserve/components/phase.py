@@ -69,9 +69,9 @@ class Made:
         """One more object of the workloads."""
         self.children.append(Child(ref, body, "workloads", after))
 
-    def services(self) -> tuple[Raw, ...]:
+    def services(self) -> tuple[tuple[Ref, Raw], ...]:
         """The component Services among the objects."""
-        return tuple(child.body for child in self.children if child.ref[:2] == SERVICE)
+        return tuple((child.ref, child.body) for child in self.children if child.ref[:2] == SERVICE)
 
 
 def reconcile(scope: Scope) -> Made:
@@ -145,7 +145,7 @@ def _select(scope: Scope, made: Made) -> predictor.Selected:
         cluster = named.kind == runtimes.CLUSTER[1]
         fields["clusterServingRuntimeName" if cluster else "servingRuntimeName"] = named.name
         _tell_better(made, selected.choice)
-        if runtimes.assumes_shipped(scope.service.ref, scope.reads) and cluster:
+        if selected.choice.named.assumed:
             made.findings.append(Finding.of("IC1203", scope.service.ref, runtime=named.name))
     return selected
 
@@ -244,15 +244,18 @@ def _component(
 
 
 def _standard_objects(scope: Scope, made: Made, work: Workload) -> None:
-    """Service, then Deployment; the first one that an API server refuses ends the phase."""
+    """Service, then Deployment; the first one that an API server refuses ends the phase.
+
+    No route depends on a Deployment: it is made only where it is ours to write.
+    """
     headless = configuration.headless(scope.reads)
     service = services.make(work, headless=headless, reads=scope.reads)
     _accept(work, refusals.service_fault(service))
     ref = work.ref(*SERVICE)
     made.add(service, ref)
-    deployment = deployments.make(work)
-    _accept(work, refusals.deployment_fault(deployment))
-    made.add(deployment, work.ref(*observing.DEPLOYMENT), ref)
+    _accept(work, refusals.deployment_fault(work.name, work.pod.containers))
+    if "workloads" in scope.reads.settings.write:
+        made.add(deployments.make(work), work.ref(*observing.DEPLOYMENT), ref)
 
 
 def _accept(work: Workload, refusal: str) -> None:

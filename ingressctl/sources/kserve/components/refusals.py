@@ -5,6 +5,8 @@ Needed only to be as the reference where it makes objects that cannot be (R7, R8
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ingressctl.api.refs import Raw
 
 
@@ -21,17 +23,17 @@ def service_fault(service: Raw) -> str:
     return _invalid(f'Service "{service["metadata"]["name"]}"', faults)
 
 
-def deployment_fault(deployment: Raw) -> str:
-    """Why the API server refuses the Deployment; "" if it takes it."""
+def deployment_fault(name: str, containers: Iterable[Raw]) -> str:
+    """Why the API server refuses a Deployment of these containers; "" if it takes it."""
     seen: set[str] = set()
     faults = []
-    for place, container in enumerate(deployment["spec"]["template"]["spec"]["containers"]):
-        name = str(container.get("name") or "")
-        if name in seen:
+    for place, container in enumerate(containers):
+        own = str(container.get("name") or "")
+        if own in seen:
             where = f"spec.template.spec.containers[{place}].name"
-            faults.append(f'{where}: Duplicate value: "{name}"')
-        seen.add(name)
-    return _invalid(f'Deployment.apps "{deployment["metadata"]["name"]}"', faults)
+            faults.append(f'{where}: Duplicate value: "{own}"')
+        seen.add(own)
+    return _invalid(f'Deployment.apps "{name}"', faults)
 
 
 def _invalid(what: str, faults: list[str]) -> str:

@@ -8,7 +8,8 @@ once a world: ten thousand services share them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
@@ -34,7 +35,10 @@ class Format(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runtime:
-    """What selection reads of a runtime; `spec` is the raw one."""
+    """What selection reads of a runtime; `spec` is the raw one.
+
+    `assumed` says that no object of it was given: KServe installs it.
+    """
 
     ref: Ref
     formats: tuple[Format, ...]
@@ -45,6 +49,7 @@ class Runtime:
     created: str
     annotations: Mapping[str, str]
     spec: Raw
+    assumed: bool = False
 
     @property
     def lowest_protocol(self) -> str:
@@ -100,7 +105,7 @@ def named(name: str, service: Ref, reads: Reads) -> Runtime:
     for ref in (Ref(*NAMESPACED, service.namespace, name), Ref(*CLUSTER, "", name)):
         obj = reads.get(ref)
         if obj is not None:
-            return reads.derived(("runtime", ref), lambda obj=obj: parse(obj))  # type: ignore[misc]
+            return _parsed(ref, obj, reads)
     for runtime in _assumed(service, reads):
         if runtime.ref.name == name:
             return runtime
@@ -128,15 +133,16 @@ def check(runtime: Runtime, wanted: Wanted) -> None:
 
 def candidates(wanted: Wanted, service: Ref, reads: Reads) -> tuple[Runtime, ...]:
     """All runtimes that may be chosen by themselves, the best first."""
-    assumed = reads.assumes_ready(service)
-    scopes = _listed(service.namespace, reads, assumed=assumed)
+    namespace, assumed = service.namespace, reads.assumes_ready(service)
     exact = reads.differs("R5")
-    return reads.derived(
-        ("candidates", service.namespace, wanted, exact, assumed),
-        lambda: tuple(
+
+    def in_order(reads: Reads) -> tuple[Runtime, ...]:
+        scopes = _listed(namespace, reads, assumed=assumed)
+        return tuple(
             runtime for scope in scopes for runtime in _in_order(scope, wanted, exact=exact)
-        ),
-    )
+        )
+
+    return reads.derived(("candidates", namespace, wanted, exact, assumed), in_order)
 
 
 def rank_of(protocol: str) -> int:
@@ -179,25 +185,27 @@ def _listed(
 ) -> tuple[tuple[Runtime, ...], tuple[Runtime, ...]]:
     """The runtimes of the namespace, and those of the cluster."""
     own, shared = reads.list(NAMESPACED, namespace), reads.list(CLUSTER, "")
+    found = tuple(_parsed(ref_of(obj), obj, reads) for obj in shared)
+    return (
+        tuple(_parsed(ref_of(obj), obj, reads) for obj in own),
+        found or (_shipped() if assumed else ()),
+    )
 
-    def parsed() -> tuple[tuple[Runtime, ...], tuple[Runtime, ...]]:
-        found = tuple(map(parse, shared)) or (_shipped(reads) if assumed else ())
-        return tuple(map(parse, own)), found
 
-    return reads.derived(("runtimes", namespace, assumed), parsed)
+def _parsed(ref: Ref, obj: Raw, reads: Reads) -> Runtime:
+    """One value an object: runtimes are compared by identity."""
+    return reads.derived(("runtime", ref), lambda _: parse(obj))
 
 
 def _assumed(service: Ref, reads: Reads) -> tuple[Runtime, ...]:
-    return _shipped(reads) if assumes_shipped(service, reads) else ()
+    """KServe's own runtimes, where files hold none of the cluster."""
+    taken = reads.assumes_ready(service) and not reads.list(CLUSTER, "")
+    return _shipped() if taken else ()
 
 
-def _shipped(reads: Reads) -> tuple[Runtime, ...]:
-    return reads.derived("shipped runtimes", lambda: tuple(map(parse, shipped.runtimes())))
-
-
-def assumes_shipped(service: Ref, reads: Reads) -> bool:
-    """Whether KServe's own runtimes are taken: files hold none of the cluster."""
-    return reads.assumes_ready(service) and not reads.list(CLUSTER, "")
+@cache
+def _shipped() -> tuple[Runtime, ...]:
+    return tuple(replace(parse(obj), assumed=True) for obj in shipped.runtimes())
 
 
 def _in_order(scope: Iterable[Runtime], wanted: Wanted, *, exact: bool) -> list[Runtime]:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ingressctl.cli import plugins
+from ingressctl.cli import plugins, reference
 from ingressctl.plan import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,4 +62,4 @@ def rewritten(text: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(rewritten(README.read_text("utf-8")), "utf-8")
+    README.write_text(reference.rewritten(rewritten(README.read_text("utf-8"))), "utf-8")

@@ -13,7 +13,7 @@ from ingressctl.core import findings as table
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request
 from ingressctl.core.world import Reads, World
-from ingressctl.plan import cascade, explain, limits, registry
+from ingressctl.plan import cascade, explain, limits, registry, serving
 from ingressctl.plan.explanation import Explanation, leaves
 from ingressctl.sources.kserve import reconcile as kserve
 from tests import worlds
@@ -277,6 +277,34 @@ def test_json_holds_the_same_and_is_plain() -> None:
     assert [branch["share"] for branch in then["backends"]] == [0.1, 0.9]
     assert body["request"]["host"] == "iris.team-a.example.com"
     assert attempt["losers"]
+
+
+def test_envoy_has_no_objects_and_is_explained_from_what_it_serves() -> None:
+    """Every public answer of Envoy's own routes is that of Istio's, revisions included."""
+    for seed in range(8):
+        generated = worlds.make(seed)
+        made = {}
+        for provider in ("envoy", "istio"):
+            chosen = Settings(assume="ready", provider=provider)
+            done = cascade.run(generated.world, chosen, now=NOW)
+            carried = serving.carried(done, chosen, registry.providers())
+            assert bool(carried) == (provider == "envoy" and bool(_routes(done)))
+            made[provider] = (done.world, chosen, carried)
+        for request in [*generated.requests(8), *generated.local_requests(4)]:
+            got, wanted = (
+                next(iter(_served(explain.explain(request, world, chosen, carried=carried))), [])
+                for world, chosen, carried in made.values()
+            )
+            assert got == wanted, f"seed {seed}: {request}"
+
+
+def _served(explanation: Explanation) -> list[list[tuple[Any, float]]]:
+    """The ends of each attempt that some rule takes."""
+    return [ends_of(attempt) for attempt in explanation.attempts if isinstance(attempt.answer, Hop)]
+
+
+def _routes(done: cascade.Cascade) -> list[Any]:
+    return [route for step in done.steps for route in step.emission.routes]
 
 
 def test_a_port_that_no_listener_has_is_the_port_of_what_stands_before_it() -> None:

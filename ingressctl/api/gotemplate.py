@@ -136,6 +136,11 @@ def _plain_parts(source: str, strings: frozenset[str]) -> tuple[str, ...]:
     return parts if simple and not any("{{" in text for text in parts[::2]) else ()
 
 
+@lru_cache(maxsize=256)
+def _chains_of(source: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(_chains(parse_template(source).root))
+
+
 def _chains(node: Any) -> Iterator[tuple[str, ...]]:
     """Field chains that start at the root: not those below with and range, whose dot is
     another."""
@@ -166,7 +171,7 @@ def _check_chain(chain: tuple[str, ...], strings: frozenset[str], maps: frozense
 def missing_keys(source: str, values: Mapping[str, Value]) -> tuple[str, ...]:
     """``.Labels.team`` for each map key that the template names and the map lacks."""
     missing: dict[str, None] = {}
-    for chain in _chains(parse_template(source).root):
+    for chain in _chains_of(source):
         present = values.get(chain[0])
         if len(chain) == 2 and isinstance(present, Mapping) and chain[1] not in present:
             missing[f".{chain[0]}.{chain[1]}"] = None

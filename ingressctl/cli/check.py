@@ -46,7 +46,7 @@ def command(
       ingressctl check -f model.yaml --fail-on warning --ignore IC4001
       ingressctl check -f model.yaml --ignore IC2101=InferenceService/default/model
     """
-    with telling.guarded(talk) as printer:
+    with telling.once(talk) as printer:
         shown = scene.build(given, rules, base, printer, need_files=False)
         compared = report.compare(_before(shown), _after(shown))
         compared = _told(compared, shown, verdict)

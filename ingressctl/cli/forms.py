@@ -8,7 +8,7 @@ from typing import Any
 from ingressctl.cli.output import Paint, plural
 from ingressctl.core import differences
 from ingressctl.core.outcome import Finding
-from ingressctl.plan import diff, report, showing, writing
+from ingressctl.plan import diff, report, writing
 from ingressctl.plan.diff import Change, FieldChange
 from ingressctl.plan.preview import Preview, Section
 
@@ -101,10 +101,10 @@ def _title(change: Change, paint: Paint, origin: str = "") -> str:
     return paint(COLOURS[mark], f"{mark} {change.action} {change.ref}{origin}{causes}")
 
 
-def _body(change: Change, body: Body, paint: Paint, indent: str) -> Iterator[str]:
+def _body(change: Change, body: Body, paint: Paint, indent: str) -> list[str]:
     if not paint.on:
-        return (f"{indent}{line}".rstrip() for line in body(change))
-    return (f"{indent}{_painted(line, paint)}" for line in body(change))
+        return [f"{indent}{line}" for line in body(change)]
+    return [f"{indent}{_painted(line, paint)}" for line in body(change)]
 
 
 def _painted(line: str, paint: Paint) -> str:
@@ -128,7 +128,7 @@ def _field(field: FieldChange) -> Iterator[str]:
     yield f"{mark} {field.path}"
     for sign, value in (("-", field.old), ("+", field.new)):
         if value is not diff.absent:
-            for line in writing.lines(showing.in_order(value)):
+            for line in writing.lines(value, ordered=True):
                 yield f"    {sign} {line.text}"
 
 

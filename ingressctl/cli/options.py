@@ -271,7 +271,9 @@ def _with_variable(hint: Any) -> Any:
 
 
 def _named(option: OptionInfo) -> OptionInfo:
-    long = next((name for name in option.param_decls or () if name.startswith("--")), "")
+    # Until typer has read the annotation, the first name stands where the default would.
+    names = (option.default, *(option.param_decls or ()))
+    long = next((name for name in names if str(name).startswith("--")), "")
     if not long or option.envvar:
         return option
     named = copy(option)

@@ -53,7 +53,9 @@ class Printer:
 
     def data(self, lines: Iterable[str]) -> None:
         """Lines of data."""
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        text = "\n".join(lines)
+        if text:
+            sys.stdout.write(f"{text}\n")
 
     def text(self, text: str) -> None:
         """Data that has its line ends."""

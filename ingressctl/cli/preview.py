@@ -41,7 +41,7 @@ def command(
       ingressctl preview -f models/ -R --against none -o summary
       ingressctl preview -f model.yaml --set config-domain.data.example.org=
     """
-    with telling.guarded(talk) as printer:
+    with telling.once(talk) as printer:
         shown = scene.build(given, rules, base, printer)
         seen = preview.preview(
             shown.laid,

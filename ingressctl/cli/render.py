@@ -51,7 +51,7 @@ def command(
       ingressctl render -f model.yaml --provider envoy -o json
       ingressctl render -f model.yaml --compare istio,gateway_api
     """
-    with telling.guarded(talk) as printer:
+    with telling.once(talk) as printer:
         shown = scene.build(given, rules, base, printer)
         if compare:
             _compare(compare, form, shown, verdict, printer)

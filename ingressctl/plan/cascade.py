@@ -40,16 +40,43 @@ CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.claims,)
 
 
 class Touched:
-    """Objects that changed, arranged so that it is quick to see which lookups they answer."""
+    """Objects that changed, arranged so that it is quick to see which lookups they answer.
 
-    __slots__ = ("places", "refs", "sources")
+    `writers` are the owners whose reconcile changed them, where one did; `settled` are
+    objects that are assumed ready (Settings.fresh).
+    """
 
-    def __init__(self, refs: Iterable[Ref]) -> None:
+    __slots__ = ("places", "refs", "settled", "sources", "writers")
+
+    def __init__(
+        self,
+        refs: Iterable[Ref],
+        writers: Mapping[Ref, Ref] | None = None,
+        settled: frozenset[Ref] = frozenset(),
+    ) -> None:
         self.refs = frozenset(refs)
+        self.writers = writers or {}
+        self.settled = settled
         self.places: set[tuple[str, str, str | None]] = set()
         for ref in self.refs:
             self.places |= {(ref.group, ref.kind, ref.namespace), (ref.group, ref.kind, None)}
-        self.sources = any((ref.group, ref.kind) in SOURCES for ref in self.refs)
+        self.sources = any(
+            (ref.group, ref.kind) in SOURCES for ref in self.refs if ref not in settled
+        )
+
+    def concerns(self, step: Step) -> bool:
+        """Whether the object of a step has to be looked at again.
+
+        One that is assumed ready, and waits for nothing, has taken for granted what it made.
+        """
+        owner = step.ref
+        if owner not in self.settled or step.outcome.again is not None:
+            return owner in self.refs or step.read_any(self)
+        return any(
+            self.answers(lookup)
+            for lookup in step.lookups
+            if lookup.what != "get" or self.writers.get(Ref(*lookup.key)) != owner
+        )
 
     def answers(self, lookup: Lookup) -> bool:
         """Whether the answer to a lookup may be another one now.
@@ -169,7 +196,7 @@ def _due(
             if only is not None and ref not in only:
                 continue
             step = steps.get(ref)
-            if step is None or wrote is None or ref in wrote.refs or step.read_any(wrote):
+            if step is None or wrote is None or wrote.concerns(step):
                 due.append(obj)
     return due
 
@@ -187,20 +214,23 @@ def _pass_over(
     """Reconcile `due` against one world; the world after it, and what was written."""
     written: dict[Ref, Raw] = {}
     gone: list[Ref] = []
+    writers: dict[Ref, Ref] = {}
     for obj in due:
         ref = ref_of(obj)
         reconcile = sources[(ref.group, ref.kind)]
         step = reconcile_one(obj, reconcile, world, settings, now=now, providers=providers)
         steps[step.ref] = step
         for changed in (*step.settlement.created, *step.settlement.changed):
-            written[ref_of(changed)] = changed
+            made = ref_of(changed)
+            written[made], writers[made] = changed, ref
         gone.extend(step.settlement.deleted)
         new = with_status(obj, step.status)
         if new is not None:
             written[step.ref] = new
     if not (written or gone):
         return world, Touched(())
-    return world.overlay(written.values(), without=gone), Touched((*written, *gone))
+    touched = Touched((*written, *gone), writers, settings.fresh)
+    return world.overlay(written.values(), without=gone), touched
 
 
 def reconcile_one(

@@ -15,19 +15,31 @@ from typing import Any, Literal
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.plan import showing, writing
 
+Opcode = tuple[str, int, int, int, int]
 Action = Literal["created", "changed", "removed"]
 MARKS: Mapping[Action, str] = {"created": "+", "changed": "~", "removed": "-"}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One object before and after, as shown. `differences` are the ids that cause it."""
+    """One object before and after. `differences` are the ids that cause it."""
 
     action: Action
     ref: Ref
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
+    old: Raw | None
+    new: Raw | None
+    everything: bool = False
     differences: tuple[str, ...] = ()
+
+    @property
+    def before(self) -> Mapping[str, Any] | None:
+        """The old object as it is shown."""
+        return None if self.old is None else showing.shown(self.old, everything=self.everything)
+
+    @property
+    def after(self) -> Mapping[str, Any] | None:
+        """The new object as it is shown."""
+        return None if self.new is None else showing.shown(self.new, everything=self.everything)
 
     def caused_by(self, differences: tuple[str, ...]) -> Change:
         """The same change with the ids that cause it."""
@@ -40,39 +52,43 @@ def change(
     """What happens to an object, or None if nothing that people are shown does."""
     if before is after:
         return None
-    old = None if before is None else showing.shown(before, everything=everything)
-    new = None if after is None else showing.shown(after, everything=everything)
-    if old == new:
+    action: Action = "created" if before is None else "removed" if after is None else "changed"
+    found = Change(action, ref, before, after, everything)
+    if action == "changed" and found.before == found.after:
         return None
-    action: Action = "created" if old is None else "removed" if new is None else "changed"
-    return Change(action, ref, old, new)
+    return found
 
 
-def unified(item: Change, *, context: int = 3) -> Iterator[str]:
+def unified(item: Change, *, context: int = 3) -> list[str]:
     """Unified lines with the path of the first changed line in each heading."""
     old, new = _lines(item.before), _lines(item.after)
-    if not old or not new:
-        mark = "+" if new else "-"
-        yield from (f"{mark}{line.text}" for line in new or old)
-        return
+    if not old:
+        return [f"+{line.text}" for line in new]
+    if not new:
+        return [f"-{line.text}" for line in old]
     matcher = difflib.SequenceMatcher(
         None, [line.text for line in old], [line.text for line in new], autojunk=False
     )
-    for group in matcher.get_grouped_opcodes(context):
-        yield _heading(group, old, new)
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (f" {line.text}" for line in old[i1:i2])
-            else:
-                yield from (f"-{line.text}" for line in old[i1:i2])
-                yield from (f"+{line.text}" for line in new[j1:j2])
+    return [
+        text
+        for group in matcher.get_grouped_opcodes(context)
+        for text in (_heading(group, old, new), *_hunk(group, old, new))
+    ]
+
+
+def _hunk(
+    group: Sequence[Opcode], old: Sequence[writing.Line], new: Sequence[writing.Line]
+) -> Iterator[str]:
+    for tag, i1, i2, j1, j2 in group:
+        if tag == "equal":
+            yield from (f" {line.text}" for line in old[i1:i2])
+        else:
+            yield from (f"-{line.text}" for line in old[i1:i2])
+            yield from (f"+{line.text}" for line in new[j1:j2])
 
 
 def _lines(value: Mapping[str, Any] | None) -> list[writing.Line]:
-    return [] if value is None else list(writing.lines(showing.in_order(value)))
-
-
-Opcode = tuple[str, int, int, int, int]
+    return [] if value is None else writing.lines(value, ordered=True)
 
 
 def _heading(

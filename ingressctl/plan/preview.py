@@ -230,10 +230,7 @@ def _attribution(made: Mapping[Ref, tuple[Change, ...]], run: _Run) -> Mapping[R
 
 def _plain(change: Change, run: _Run) -> Change:
     """The change without noise, which no difference causes."""
-    if not run.everything:
-        return change
-    before, after = run.laid.base.get(change.ref), run.after.world.get(change.ref)
-    return diff.change(change.ref, before, after) or change
+    return replace(change, everything=False)
 
 
 def _sections(

@@ -109,20 +109,15 @@ def _service(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _without_empty(value: Any) -> Any:
     """Absent, null, "" and {} say the same in Kubernetes' APIs; lists keep their places."""
-    if isinstance(value, Mapping):
-        cleaned = {key: _without_empty(item) for key, item in value.items()}
-        return {key: item for key, item in cleaned.items() if item not in (None, "", {}, [])}
+    if isinstance(value, dict):
+        cleaned = {}
+        for key, item in value.items():
+            kept = _without_empty(item) if isinstance(item, dict | list) else item
+            if kept is not None and kept not in ("", {}, []):
+                cleaned[key] = kept
+        return cleaned
     if isinstance(value, list):
         return [_without_empty(item) for item in value]
-    return value
-
-
-def in_order(value: Any) -> Any:
-    """The value with its keys sorted, as kubectl prints them."""
-    if isinstance(value, Mapping):
-        return {key: in_order(value[key]) for key in sorted(value)}
-    if isinstance(value, list | tuple):
-        return [in_order(item) for item in value]
     return value
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*\Z")
@@ -27,59 +28,73 @@ class Line(NamedTuple):
 
 
 def dump(value: Any) -> str:
-    """A document, with a line end at its end."""
+    """A document, with a line end at its end. Keys keep their order."""
     return "".join(f"{line.text}\n" for line in lines(value))
 
 
-def lines(value: Any) -> Iterator[Line]:
-    """The lines of a document. Keys keep their order."""
+def lines(value: Any, *, ordered: bool = False) -> list[Line]:
+    """The lines of a document; `ordered` sorts keys, as kubectl does."""
+    writer = _Writer(ordered)
     if isinstance(value, Mapping) and value:
-        yield from _mapping(value, "", "")
+        writer.mapping(value, "", "")
     elif isinstance(value, list | tuple) and value:
-        yield from _list(value, "", "")
+        writer.list(value, "", "")
     else:
-        yield Line(_scalar(value), "")
+        writer.lines.append(Line(_scalar(value), ""))
+    return writer.lines
 
 
-def _mapping(value: Mapping[str, Any], indent: str, path: str) -> Iterator[Line]:
-    for key, item in value.items():
-        here = f"{path}.{key}" if path else str(key)
-        yield from _entry(f"{indent}{_text(str(key))}:", item, indent, here, indent)
+class _Writer:
+    """Gathers the lines of one document."""
 
+    __slots__ = ("lines", "ordered")
 
-def _list(value: list[Any] | tuple[Any, ...], indent: str, path: str) -> Iterator[Line]:
-    for place, item in enumerate(value):
-        here = f"{path}[{place}]"
-        if isinstance(item, Mapping) and item:
-            inner = _mapping(item, f"{indent}  ", here)
-            first = next(inner)
-            yield Line(f"{indent}- {first.text[len(indent) + 2 :]}", here)
-            yield from inner
+    def __init__(self, ordered: bool) -> None:
+        self.ordered = ordered
+        self.lines: list[Line] = []
+
+    def mapping(self, value: Mapping[str, Any], indent: str, path: str) -> None:
+        """A line or more for each key."""
+        for key in sorted(value) if self.ordered else value:
+            here = f"{path}.{key}" if path else str(key)
+            self._entry(f"{indent}{_text(str(key))}:", value[key], indent, here, indent)
+
+    def list(self, value: list[Any] | tuple[Any, ...], indent: str, path: str) -> None:
+        """A line or more for each item; a mapping begins on the line of its dash."""
+        for place, item in enumerate(value):
+            here = f"{path}[{place}]"
+            if item and isinstance(item, Mapping):
+                first = len(self.lines)
+                self.mapping(item, f"{indent}  ", here)
+                text = self.lines[first].text[len(indent) + 2 :]
+                self.lines[first] = Line(f"{indent}- {text}", here)
+            else:
+                self._entry(f"{indent}-", item, indent, here, f"{indent}  ")
+
+    def _entry(self, start: str, item: Any, indent: str, path: str, list_indent: str) -> None:
+        """What stands after ``key:`` or ``-``. Lists of a mapping stand under its key."""
+        add = self.lines.append
+        if isinstance(item, str):
+            if "\n" in item and _is_block(item):
+                add(Line(f"{start} {_block_mark(item)}", path))
+                for text in item.removesuffix("\n").split("\n"):
+                    add(Line(f"{indent}  {text}" if text else "", path))
+            else:
+                add(Line(f"{start} {_text(item)}", path))
+        elif item and isinstance(item, Mapping):
+            add(Line(start, path))
+            self.mapping(item, f"{indent}  ", path)
+        elif item and isinstance(item, list | tuple):
+            add(Line(start, path))
+            self.list(item, list_indent, path)
         else:
-            yield from _entry(f"{indent}-", item, indent, here, f"{indent}  ")
-
-
-def _entry(start: str, item: Any, indent: str, path: str, list_indent: str) -> Iterator[Line]:
-    """What stands after ``key:`` or ``-``. Lists of a mapping stand under its key."""
-    if isinstance(item, Mapping) and item:
-        yield Line(start, path)
-        yield from _mapping(item, f"{indent}  ", path)
-    elif isinstance(item, list | tuple) and item:
-        yield Line(start, path)
-        yield from _list(item, list_indent, path)
-    elif isinstance(item, str) and _is_block(item):
-        yield Line(f"{start} {_block_mark(item)}", path)
-        for text in item.removesuffix("\n").split("\n"):
-            yield Line(f"{indent}  {text}" if text else "", path)
-    else:
-        yield Line(f"{start} {_scalar(item)}", path)
+            add(Line(f"{start} {_scalar(item)}", path))
 
 
 def _is_block(text: str) -> bool:
     """Whether several lines read well as a block and come back as they are."""
     return (
-        "\n" in text
-        and not text.startswith((" ", "\n"))
+        not text.startswith((" ", "\n"))
         and not text.endswith("\n\n")
         and text != "\n"
         and _BLOCK.match(text) is not None
@@ -102,6 +117,7 @@ def _scalar(value: Any) -> str:
     return "{}" if isinstance(value, Mapping) else "[]"
 
 
+@lru_cache(maxsize=4096)
 def _text(text: str) -> str:
     if (_PLAIN.match(text) and text.lower() not in _WORDS) or _DURATION.match(text):
         return text

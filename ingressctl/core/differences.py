@@ -40,6 +40,7 @@ class Compat:
 
     def __post_init__(self) -> None:
         switches = {key: row.id in self.on for key, row in _INDEX.items()}
+        switches.update(dict.fromkeys(_ALWAYS, True))
         object.__setattr__(self, "_switches", switches)
 
     def differs(self, identity: str) -> bool:
@@ -61,6 +62,10 @@ class Compat:
         on = set() if base == "kserve" else {row.id for row in TABLE}
         for change in changes:
             sign, identity = change[:1], change[1:]
+            if sign in ("+", "-") and identity in _ALWAYS:
+                if sign == "-":
+                    raise UnknownDifference(f"{identity} cannot be switched off")
+                continue
             if sign not in ("+", "-") or identity not in _INDEX:
                 raise UnknownDifference(
                     f"{change!r} is not a known difference: write +ID or -ID with an id "
@@ -215,12 +220,6 @@ TABLE: tuple[Difference, ...] = (
         "Conditions and status of a removed transformer or explainer stay.",
         "They go with it.",
         "Status describes what is in spec.",
-    ),
-    Difference(
-        ("Q30", "F58"),
-        "Stop crashes on a VirtualService without owner.",
-        "It is left alone.",
-        "Foreign objects are not ours to delete.",
     ),
     Difference(
         ("Q35",),
@@ -459,12 +458,35 @@ TABLE: tuple[Difference, ...] = (
     ),
 )
 
+ALWAYS: tuple[Difference, ...] = (
+    Difference(
+        ("Q8", "F110"),
+        "An object of that name that belongs to somebody else is overwritten.",
+        "It is left alone; a condition, and a finding, name it.",
+        "A new model must not take an application down.",
+    ),
+    Difference(
+        ("Q30", "F58"),
+        "Stop crashes on a VirtualService without owner.",
+        "It is left alone.",
+        "Foreign objects are not ours to delete.",
+    ),
+    Difference(
+        ("Q33", "F32"),
+        "Objects are written in every pass, changed or not.",
+        "Nothing is written when nothing differs.",
+        "A pass over a quiet cluster costs nothing.",
+    ),
+)
+"""What no `compat` brings back."""
+
 _INDEX = {identity: row for row in TABLE for identity in row.ids}
+_ALWAYS = frozenset(identity for row in ALWAYS for identity in row.ids)
 
 
 def known(identity: str) -> bool:
     """Whether the table has that id or alias."""
-    return identity in _INDEX
+    return identity in _INDEX or identity in _ALWAYS
 
 
 KSERVE = Compat.parse("kserve")

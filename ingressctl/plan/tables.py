@@ -31,9 +31,17 @@ CAPABILITIES: Mapping[str, str] = {
 
 def differences_table() -> str:
     """Where ingressctl differs from KServe, and why: a row a switch."""
+    return _differences(differences.TABLE)
+
+
+def always_table() -> str:
+    """What is different under every `compat`."""
+    return _differences(differences.ALWAYS)
+
+
+def _differences(table: Iterable[differences.Difference]) -> str:
     rows = [
-        (f"`{row.id}`", ", ".join(row.ids[1:]), row.reference, row.better, row.why)
-        for row in differences.TABLE
+        (f"`{row.id}`", ", ".join(row.ids[1:]), row.reference, row.better, row.why) for row in table
     ]
     return markdown(("id", "also", "the reference", "ingressctl", "why"), rows)
 

@@ -24,6 +24,7 @@ README = ROOT / "README.md"
 PART = re.compile(r"<!-- generated: (?P<name>.+?) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
+    "always": tables.always_table,
     "differences": tables.differences_table,
     "providers": lambda: tables.providers_table(plugins.providers()),
     "reports": tables.reports_table,

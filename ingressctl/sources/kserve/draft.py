@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import InferenceService
@@ -42,6 +43,13 @@ class Draft:
         """The URL of a component's own host; "" while it has none."""
         found = (self.fields.get("components") or {}).get(component) or {}
         return str(found.get("url") or "")
+
+    def overwrite_scheme(self, component: str, scheme: str) -> None:
+        """What KServe does to the component's own URL while it makes the service's (Q23)."""
+        components = dict(self.fields.get("components") or {})
+        url = urlsplit(self.component_url(component))._replace(scheme=scheme)
+        components[component] = {**components[component], "url": urlunsplit(url)}
+        self.fields["components"] = components
 
     def publish(self, url: str, address: str) -> None:
         """Set url and address."""

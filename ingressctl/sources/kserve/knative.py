@@ -90,6 +90,8 @@ def _publish(context: Context, exposure: knative_routes.Exposure, waiting: str) 
             namespace=context.service.namespace,
         )
         url = f"{scheme}://{context.ingress.ingressDomain}{rendered}"
+    if not exposure.path:
+        _touch_component(context)
     context.draft.publish(url, f"http://{internal}")
     context.draft.conditions.set("IngressReady", "True")
 
@@ -103,6 +105,12 @@ def _without_virtual_host(context: Context) -> Routing:
         parts = urlsplit(url)
         address = hosts.internal_host(service, service.object_name(service.entry), context.reads)
         published = urlunsplit(parts._replace(scheme=context.ingress.urlScheme))
+        _touch_component(context)
         context.draft.publish(published, f"http://{address}")
         context.draft.conditions.set("IngressReady", "True")
     return Routing()
+
+
+def _touch_component(context: Context) -> None:
+    if not context.reads.differs("Q23"):
+        context.draft.overwrite_scheme(context.service.entry, context.ingress.urlScheme)

@@ -134,11 +134,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """The world after all passes, and the last step of every reconciled object."""
+    """The world after all passes, and the last step of every reconciled object.
+
+    `start` is the world before the first pass, with the statuses that others wrote.
+    """
 
     world: World
     steps: tuple[Step, ...]
     passes: int
+    start: World
 
 
 def run(
@@ -153,6 +157,7 @@ def run(
 ) -> Cascade:
     """Reconcile until nothing changes, at most `passes` times; `only` these objects if given."""
     steps: dict[Ref, Step] = {}
+    start = world
     wrote: Touched | None = None
     for number in range(1, passes + 1):
         due = _due(world, sources, only, steps, wrote)
@@ -161,8 +166,8 @@ def run(
             due, world, settings, now=now, sources=sources, steps=steps, providers=providers
         )
         if world is before:
-            return Cascade(world, tuple(steps.values()), number)
-    return Cascade(world, tuple(steps.values()), passes)
+            return Cascade(world, tuple(steps.values()), number, start)
+    return Cascade(world, tuple(steps.values()), passes, start)
 
 
 def one_pass(

@@ -93,7 +93,7 @@ def settle(name: str, world: World, settings: Settings, *, workloads: bool) -> S
     start = time.process_time()
     before = world
     steps: dict[Ref, cascade.Step] = {}
-    state = State(name, settings, before, world, cascade.Cascade(world, (), 0))
+    state = State(name, settings, before, world, cascade.Cascade(world, (), 0, world))
     for number in range(1, MAX_PASSES + 1):
         passed: dict[Ref, cascade.Step] = {}
         after = cascade.one_pass(world, settings, now=_now(number), sources=sources, steps=passed)
@@ -106,7 +106,7 @@ def settle(name: str, world: World, settings: Settings, *, workloads: bool) -> S
     else:
         state.faults.append(RESTLESS)
     state.after = world
-    state.cascade = cascade.Cascade(world, tuple(steps.values()), number)
+    state.cascade = cascade.Cascade(world, tuple(steps.values()), number, before)
     state.faults += [fault.message for step in steps.values() for fault in step.faults]
     state.seconds = time.process_time() - start
     return state

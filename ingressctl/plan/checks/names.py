@@ -43,7 +43,8 @@ def _hosts(service: InferenceService, picture: Picture) -> Iterator[Finding]:
 
 def _scheme(service: InferenceService, picture: Picture) -> Iterator[Finding]:
     """urlScheme says one thing, the URL that Knative serves another (F13)."""
-    components = service.status.get("components") or {}
+    before = picture.cascade.start.get(service.ref) or service.raw
+    components = (before.get("status") or {}).get("components") or {}
     url = str((components.get(service.entry) or {}).get("url") or "")
     scheme = urlsplit(url).scheme
     if picture.mode(service) == "Standard" or not scheme:

@@ -46,10 +46,12 @@ class Draft:
 
     def overwrite_scheme(self, component: str, scheme: str) -> None:
         """What KServe does to the component's own URL while it makes the service's (Q23)."""
-        components = dict(self.fields.get("components") or {})
-        url = urlsplit(self.component_url(component))._replace(scheme=scheme)
-        components[component] = {**components[component], "url": urlunsplit(url)}
-        self.fields["components"] = components
+        components = self.fields.get("components") or {}
+        if component not in components:
+            return
+        url = urlunsplit(urlsplit(self.component_url(component))._replace(scheme=scheme))
+        touched = {**components[component], "url": url}
+        self.fields["components"] = {**components, component: touched}
 
     def publish(self, url: str, address: str) -> None:
         """Set url and address."""

@@ -43,25 +43,6 @@ KNOWN_KEYS = frozenset(
 
 CHECKSUM_ANNOTATION = "knative.dev/example-checksum"
 
-SHIPPED: Mapping[str, Mapping[str, Any]] = {
-    "ingress": {
-        "enableGatewayApi": False,
-        "kserveIngressGateway": "kserve/kserve-ingress-gateway",
-        "ingressGateway": "knative-serving/knative-ingress-gateway",
-        "localGateway": "knative-serving/knative-local-gateway",
-        "localGatewayService": "knative-local-gateway.istio-system.svc.cluster.local",
-        "ingressDomain": "example.com",
-        "ingressClassName": "istio",
-        "domainTemplate": configmaps.DEFAULT_TEMPLATE,
-        "urlScheme": "http",
-        "disableIstioVirtualHost": False,
-        "disableIngressCreation": False,
-        "disableHTTPRouteTimeout": False,
-    },
-    "deploy": {"defaultDeploymentMode": "Serverless"},
-}
-"""What KServe ships (spec/kserve-ingress.md 1.2)."""
-
 STOCK_HEADING = "EXAMPLE CONFIGURATION"
 
 
@@ -216,12 +197,12 @@ def _settings(example: str) -> Mapping[str, str]:
 
 def _set_in_example(name: str, value: str, held: str | None, *, stock: bool) -> Iterator[str]:
     inside, outside = _object(value), _object(held)
-    if inside is None or name not in SHIPPED:
+    if inside is None or name not in configmaps.SHIPPED:
         if not stock and value != held:
             yield name
         return
     for key, setting in inside.items():
-        if setting not in ((outside or {}).get(key), SHIPPED[name].get(key)):
+        if setting not in ((outside or {}).get(key), configmaps.SHIPPED[name].get(key)):
             yield f"{name}.{key}"
 
 

@@ -25,6 +25,25 @@ MODES: tuple[Mode, ...] = ("Knative", "Standard", "ModelMesh")
 Texts = tuple[StrictStr, ...]
 DEFAULT_TEMPLATE = "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}"
 
+SHIPPED: Mapping[str, Mapping[str, Any]] = {
+    "ingress": {
+        "enableGatewayApi": False,
+        "kserveIngressGateway": "kserve/kserve-ingress-gateway",
+        "ingressGateway": "knative-serving/knative-ingress-gateway",
+        "localGateway": "knative-serving/knative-local-gateway",
+        "localGatewayService": "knative-local-gateway.istio-system.svc.cluster.local",
+        "ingressDomain": "example.com",
+        "ingressClassName": "istio",
+        "domainTemplate": DEFAULT_TEMPLATE,
+        "urlScheme": "http",
+        "disableIstioVirtualHost": False,
+        "disableIngressCreation": False,
+        "disableHTTPRouteTimeout": False,
+    },
+    "deploy": {"defaultDeploymentMode": "Serverless"},
+}
+"""What KServe ships (spec/kserve-ingress.md 1.2)."""
+
 
 C = TypeVar("C", bound=BaseModel)
 

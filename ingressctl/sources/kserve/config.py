@@ -5,7 +5,9 @@ Which ConfigMaps and keys: spec/kserve-ingress.md 1. Parsing is cached by text.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import cache
 
 from ingressctl.api import configmaps
 from ingressctl.api.refs import Ref
@@ -52,4 +54,15 @@ def domains(reads: Reads) -> tuple[str, ...]:
 
 
 def _text(reads: Reads, key: str) -> str | None:
-    return reads.config(reads.settings.config_namespace, NAME, key)
+    """A key of the ConfigMap; what KServe ships where there is no ConfigMap at all."""
+    place = reads.settings.config_namespace
+    text = reads.config(place, NAME, key)
+    if text is None and reads.get(Ref("", "ConfigMap", place, NAME)) is None:
+        return _shipped(key)
+    return text
+
+
+@cache
+def _shipped(key: str) -> str | None:
+    values = configmaps.SHIPPED.get(key)
+    return None if values is None else json.dumps(values)

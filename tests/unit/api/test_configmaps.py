@@ -169,7 +169,7 @@ class TestExamples:
         assert notices({"_example": self.STOCK + self.OWN}) == found
 
     def test_what_is_shipped_or_holds_is_not(self) -> None:
-        shipped = "ingress: |-\n  " + json.dumps(configchecks.SHIPPED["ingress"])
+        shipped = "ingress: |-\n  " + json.dumps(configmaps.SHIPPED["ingress"])
         assert notices({"_example": shipped}) == ()
         held = data(ingress={**GATEWAY, "ingressDomain": "models.example.org"})
         assert notices({"_example": self.OWN, **held}) == ()

@@ -8,11 +8,20 @@ present generation) wins over what is wanted. Gradual rollouts appear only in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ingressctl.api.refs import Raw, Ref, annotations_of, labels_of, owner_of, ref_of
+from ingressctl.api.refs import (
+    Raw,
+    Ref,
+    annotations_of,
+    controller_of,
+    group_of,
+    labels_of,
+    owner_of,
+    ref_of,
+)
 from ingressctl.core import knative_hosts
 from ingressctl.core.model import (
     ANY,
@@ -93,9 +102,19 @@ def targets(obj: Raw, *, reads: Reads) -> tuple[Target, ...]:
 def latest_ready(obj: Raw, *, reads: Reads) -> str:
     """The latest ready revision by status, else an assumed one where readiness is assumed."""
     name = str((obj.get("status") or {}).get("latestReadyRevisionName") or "")
-    if name or not reads.assumes_ready(ref_of(obj)):
+    if name or not any(reads.assumes_ready(ref) for ref in _makers(obj)):
         return name
     return _assumed_latest(obj)
+
+
+def _makers(obj: Raw) -> Iterator[Ref]:
+    """The Service itself, and the object that it was made from."""
+    yield ref_of(obj)
+    owner = controller_of(obj)
+    if owner is not None:
+        group = group_of(str(owner.get("apiVersion") or ""))
+        place = ref_of(obj).namespace
+        yield Ref(group, str(owner.get("kind") or ""), place, str(owner.get("name") or ""))
 
 
 def _assumed_latest(obj: Raw) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.model import Group, Route, Service
 from ingressctl.core.settings import Assume, Settings
 from ingressctl.core.world import Reads, World
@@ -168,3 +168,18 @@ def test_beside_a_pinned_revision_the_assumed_latest_is_the_next_one() -> None:
     ]
     assumed = made(service(pinned, status={}), assume="ready")
     assert shares(groups(assumed)["m.ns.x.org"]) == {"m-00005": 25, "m-00004": 75}
+
+
+def test_what_a_fresh_object_makes_is_assumed_ready_with_it() -> None:
+    """An InferenceService that is only in a file is served down to its revision."""
+    owner = {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "name": "m",
+        "controller": True,
+    }
+    obj = service(status={})
+    obj = {**obj, "metadata": {**obj["metadata"], "ownerReferences": [owner]}}
+    fresh = Settings(fresh=frozenset({Ref("serving.kserve.io", "InferenceService", "ns", "m")}))
+    made_now = traffic.route(obj, reads=Reads(World.of([DOMAIN]), fresh, providers={}))
+    assert shares(groups(made_now)["m.ns.x.org"]) == {"m-00001": 100}

@@ -2,8 +2,6 @@
 
 A server's host is ``namespace/host``: the namespace of the VirtualServices it is for (``*``
 any, ``.`` the Gateway's own). Servers that pass TLS or TCP through serve no http routes.
-Limit: Gateways that select the same pods share one route table in Istio; here each is
-asked by itself.
 """
 
 from __future__ import annotations
@@ -46,6 +44,12 @@ def find(name: str, reads: Reads) -> Raw | None:
     """The Gateway ``namespace/name``, or None."""
     namespace, _, bare = name.rpartition("/")
     return reads.get(Ref(*GATEWAY, namespace, bare))
+
+
+def pods(gateway: Raw) -> str:
+    """The pods that a Gateway is for, by its selector; "" if it has none."""
+    selector = (gateway.get("spec") or {}).get("selector") or {}
+    return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
 
 
 def servers(gateway: Raw) -> tuple[Server, ...]:

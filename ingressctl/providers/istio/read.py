@@ -4,14 +4,15 @@ Every match of an http route becomes a route of its own, in the order written: I
 not sort by precision. VirtualServices of one host at one gateway are joined by age, with
 routes that take everything moved last; a sidecar takes the oldest and ignores the others.
 A host is served from the most specific host list: once somebody names example.com, hosts
-``*`` never see it (F8). Not evaluated, and said so: delegates, client labels, faults.
+``*`` never see it (F8), also when they came by another Gateway of the same pods and port:
+those share one route table. Not evaluated, and said so: delegates, client labels, faults.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.model import HeaderMatch, Match, Redirect
@@ -23,8 +24,13 @@ from ingressctl.providers.istio.gateways import MESH, Server
 
 VIRTUAL_SERVICE = ("networking.istio.io", "VirtualService")
 
-Place = tuple[str, int, str]
-"""Entry, port, host."""
+
+class Door(NamedTuple):
+    """A port of some gateway pods: of all Gateways that select the same ones."""
+
+    pods: str
+    port: int
+    scheme: Literal["", "http", "https"]
 
 
 @dataclass(slots=True)
@@ -32,23 +38,29 @@ class _Draft:
     """What is gathered while objects are read one after the other."""
 
     reads: Reads
-    rules: dict[Place, list[TableRule]] = field(default_factory=dict)
-    schemes: dict[tuple[str, int], Server] = field(default_factory=dict)
+    rules: dict[tuple[Door, str], list[TableRule]] = field(default_factory=dict)
+    redirects: dict[tuple[Door, str], str] = field(default_factory=dict)
+    entries: dict[Door, dict[str, None]] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     findings: dict[Finding, None] = field(default_factory=dict)
-    servers: dict[str, tuple[Server, ...]] = field(default_factory=dict)
+    servers: dict[str, tuple[tuple[Door, Server], ...]] = field(default_factory=dict)
+
+
+MESH_DOOR = Door(MESH, 0, "")
 
 
 def table(objects: Iterable[Raw], *, reads: Reads) -> Table:
     """The table of all VirtualServices among the objects."""
-    draft = _Draft(reads)
-    ours = [obj for obj in objects if ref_of(obj)[:2] == VIRTUAL_SERVICE]
-    for obj in sorted(ours, key=_age):
-        _add(obj, draft)
-    hosts = tuple(_virtual_host(place, rules, draft) for place, rules in draft.rules.items())
+    draft = _Draft(reads, entries={MESH_DOOR: {MESH: None}})
     known = tuple(
         f"{ref.namespace}/{ref.name}" for ref in map(ref_of, reads.list(gateways.GATEWAY))
     )
+    for name in known:
+        _doors(name, draft)
+    ours = [obj for obj in objects if ref_of(obj)[:2] == VIRTUAL_SERVICE]
+    for obj in sorted(ours, key=_age):
+        _add(obj, draft)
+    hosts = tuple(_virtual_host(*place, draft) for place in draft.rules)
     return Table("istio", hosts, tuple(draft.refusals), tuple(draft.findings), known)
 
 
@@ -93,20 +105,31 @@ def _exported(spec: Mapping[str, Any], ref: Ref, entry: str) -> bool:
 
 
 def _bind(ref: Ref, entry: str, host: str, rules: list[TableRule], draft: _Draft) -> None:
-    servers = _servers(entry, draft)
-    fitting = [server for server in servers if server.admits(host, ref.namespace)]
+    fitting = [
+        (door, server)
+        for door, server in _doors(entry, draft)
+        if server.admits(host, ref.namespace)
+    ]
     if not fitting:
         reason = f"Gateway {entry} admits no host {host} from namespace {ref.namespace}"
         draft.refusals.append(Refusal(ref, entry, (host,), reason))
-    for server in fitting:
-        draft.schemes.setdefault((entry, server.port), server)
-        draft.rules.setdefault((entry, server.port, host), []).extend(rules)
+    for door, server in fitting:
+        draft.rules.setdefault((door, host), []).extend(rules)
+        if server.redirects:
+            draft.redirects.setdefault((door, host), entry)
 
 
-def _servers(entry: str, draft: _Draft) -> tuple[Server, ...]:
+def _doors(entry: str, draft: _Draft) -> tuple[tuple[Door, Server], ...]:
+    """The ports of a Gateway's pods, each with the server that this Gateway has there."""
     if entry not in draft.servers:
         gateway = gateways.find(entry, draft.reads)
-        draft.servers[entry] = gateways.ANYTHING if gateway is None else gateways.servers(gateway)
+        servers = gateways.ANYTHING if gateway is None else gateways.servers(gateway)
+        pods = entry if gateway is None else gateways.pods(gateway) or entry
+        draft.servers[entry] = tuple(
+            (Door(pods, server.port, server.scheme), server) for server in servers
+        )
+        for door, _ in draft.servers[entry]:
+            draft.entries.setdefault(door, {})[entry] = None
         if gateway is None:
             namespace, _, name = entry.partition("/")
             missing = Ref(*gateways.GATEWAY, namespace, name)
@@ -120,11 +143,11 @@ def _bind_mesh(ref: Ref, host: str, rules: list[TableRule], draft: _Draft) -> No
     short = host.removesuffix(suffix)
     names = (host, f"{short}.svc", short) if short != host else (host,)
     for name in names:
-        if (MESH, 0, name) in draft.rules:
+        if (MESH_DOOR, name) in draft.rules:
             reason = f"an older VirtualService holds {name}: sidecars do not join them"
             draft.refusals.append(Refusal(ref, MESH, (name,), reason))
         else:
-            draft.rules[(MESH, 0, name)] = list(rules)
+            draft.rules[MESH_DOOR, name] = list(rules)
 
 
 def _ordered(http: Iterable[TableRule], entry: str) -> list[TableRule]:
@@ -132,19 +155,26 @@ def _ordered(http: Iterable[TableRule], entry: str) -> list[TableRule]:
     kept: list[TableRule] = []
     caught = False
     for rule in http:
+        match = _at(rule.matches[0], entry)
         if caught:
-            never = replace(rule.matches[0], never="follows a rule of its object for everything")
-            kept.append(replace(rule, matches=(never,)))
-        else:
-            kept.append(rule)
-            caught = takes_everything(rule, entry)
+            match = replace(match, never="follows a rule of its object for everything")
+        kept.append(replace(rule, matches=(match,)))
+        caught = caught or takes_everything(kept[-1])
     return kept
 
 
-def takes_everything(rule: TableRule, entry: str) -> bool:
+def _at(match: TableMatch, entry: str) -> TableMatch:
+    """The match at one of its object's gateways: entries are judged, once and for all."""
+    if not match.entries:
+        return match
+    never = "" if entry in match.entries else f"is for {', '.join(match.entries)} only"
+    return replace(match, entries=(), never=never or match.never)
+
+
+def takes_everything(rule: TableRule) -> bool:
     """Istio's catch-all: path prefix /, no header and no query parameter."""
     match = rule.matches[0]
-    if match.never or match.port or (match.entries and entry not in match.entries):
+    if match.never or match.port:
         return False
     path = match.match.path
     if path is not None and (path.kind, path.value) not in (("prefix", "/"), ("regex", "*")):
@@ -152,16 +182,16 @@ def takes_everything(rule: TableRule, entry: str) -> bool:
     return not (match.match.headers or match.match.method or match.without or match.query)
 
 
-def _virtual_host(place: Place, rules: list[TableRule], draft: _Draft) -> VirtualHost:
-    entry, port, host = place
-    if entry == MESH:
-        return VirtualHost((entry,), (host,), tuple(rules))
-    last = [rule for rule in rules if takes_everything(rule, entry)]
-    first = [rule for rule in rules if not takes_everything(rule, entry)]
-    server = draft.schemes[(entry, port)]
-    redirect = [_to_https(entry)] if server.redirects else []
-    ports = (port,) if port else ()
-    return VirtualHost((entry,), (host,), (*redirect, *first, *last), ports, scheme=server.scheme)
+def _virtual_host(door: Door, host: str, draft: _Draft) -> VirtualHost:
+    """The host at a door; a gateway asks rules that take everything last."""
+    rules, entries = draft.rules[door, host], tuple(draft.entries[door])
+    if door == MESH_DOOR:
+        return VirtualHost(entries, (host,), tuple(rules))
+    ordered = sorted(rules, key=takes_everything)
+    redirecting = draft.redirects.get((door, host))
+    first = [_to_https(redirecting)] if redirecting else []
+    ports = (door.port,) if door.port else ()
+    return VirtualHost(entries, (host,), (*first, *ordered), ports, scheme=door.scheme)
 
 
 def _to_https(entry: str) -> TableRule:

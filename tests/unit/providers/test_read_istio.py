@@ -320,3 +320,31 @@ def test_dots_in_paths_do_not_leave_a_prefix() -> None:
     assert where(go("shop.example.com/a/../b/x", *rules)) == "b"
     assert where(go("shop.example.com/a/%2e%2E/b/x", *rules)) == "b"
     assert where(go("shop.example.com/a/..%2Fb/x", *rules)) == "a"
+
+
+def test_gateways_of_the_same_pods_and_port_share_one_table() -> None:
+    """On Kubeflow, Knative's gateway and the dashboard's lie on the same pods."""
+    dashboard = service([to("dashboard")], name="d", hosts=("*",), gateways=("edge/second",))
+    model = service([when("model", {"uri": {"prefix": "/m/"}})], hosts=("example.com",))
+    both = (gateway(), gateway(name="second"))
+    table = read(provider, *both, dashboard, model)
+    for entry in (EDGE, "edge/second"):
+        assert where(ask(table, entry, "example.com/m/x")) == "model"
+        assert where(ask(table, entry, "example.com/")) == 404
+        assert where(ask(table, entry, "other.com/")) == "dashboard"
+    apart = read(provider, gateway(), gateway(name="second", port=8080), dashboard, model)
+    assert where(ask(apart, "edge/second", "example.com/m/x")) == "dashboard"
+
+
+def test_a_match_for_another_gateway_stays_out_of_a_shared_table() -> None:
+    rules = [when("second", {"gateways": ["edge/second"]}), when("first", {"gateways": [EDGE]})]
+    table = read(provider, gateway(), gateway(name="second"), service(rules))
+    assert where(ask(table, "edge/second", "shop.example.com/")) == "first"
+    bound = read(
+        provider,
+        gateway(),
+        gateway(name="second", port=8080),
+        service(rules, gateways=(EDGE, "edge/second")),
+    )
+    assert where(ask(bound, "edge/second", "shop.example.com/")) == "second"
+    assert where(ask(bound, EDGE, "shop.example.com/")) == "first"

@@ -23,7 +23,6 @@ MERGE_KEYS = {
     "hostAliases": "ip",
     "topologySpreadConstraints": "topologyKey",
 }
-EMPTY: tuple[object, ...] = (None, "", [], {}, ())
 _SOURCES = ("value", "valueFrom")
 
 
@@ -40,9 +39,14 @@ def strategic(base: Raw, patch: Raw) -> dict[str, Any]:
     """`patch` over `base`; empty values of the patch say nothing, as in Go's JSON."""
     merged = dict(base)
     for key, value in patch.items():
-        if value not in EMPTY:
+        if _says_something(value):
             merged[key] = _value(key, base.get(key), value)
     return merged
+
+
+def _says_something(value: Any) -> bool:
+    """Whether Go would write it; numbers and booleans are pointers there."""
+    return bool(value) or value == 0
 
 
 def _value(key: str, base: Any, patch: Any) -> Any:
@@ -76,7 +80,7 @@ def overlay(base: Raw, patch: Raw) -> dict[str, Any]:
     """Non-empty fields of `patch` over `base`: maps join, lists are replaced."""
     merged = dict(base)
     for key, value in patch.items():
-        if value in EMPTY:
+        if not _says_something(value):
             continue
         present = base.get(key)
         if isinstance(value, Mapping) and isinstance(present, Mapping):

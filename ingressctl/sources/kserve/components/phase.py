@@ -287,18 +287,12 @@ def _forget_removed(scope: Scope) -> None:
     present = dict(scope.service.components)
     fields, conditions = scope.draft.fields, scope.draft.conditions
     for name in ("transformer", "explainer"):
-        if name in present:
+        components = fields.get("components") or {}
+        if name in present or not (name in components or conditions.has(readiness.READY[name])):
             continue
-        for kinds in (
-            readiness.READY,
-            observing.ROUTE_READY,
-            observing.CONFIGURATION_READY,
-        ):
+        for kinds in (readiness.READY, observing.ROUTE_READY, observing.CONFIGURATION_READY):
             conditions.drop(kinds[name])
-        if name in (fields.get("components") or {}):
-            fields["components"] = {
-                key: value for key, value in fields["components"].items() if key != name
-            }
+        fields["components"] = {key: value for key, value in components.items() if key != name}
 
 
 def _failed(scope: Scope, made: Made, fault: ComponentFault) -> None:

@@ -23,7 +23,6 @@ class _Row(NamedTuple):
     formats: tuple[str, ...]
     protocols: tuple[str, ...] = ("v1", "v2")
     name: str = ""
-    multi_model: bool = False
     workers: bool = False
 
 
@@ -45,11 +44,7 @@ _ROWS = (
     ),
     _Row("paddleserver", ("paddle:2@1",)),
     _Row("pmmlserver", ("pmml:3,4@1",)),
-    _Row(
-        "predictiveserver",
-        ("!sklearn:1@3", "!xgboost:2@3", "!lightgbm:4@3"),
-        multi_model=True,
-    ),
+    _Row("predictiveserver", ("!sklearn:1@3", "!xgboost:2@3", "!lightgbm:4@3")),
     _Row("sklearnserver", ("sklearn:1@1",)),
     _Row("tensorflow-serving", ("tensorflow:1,2@2",), ("v1", "grpc-v1")),
     _Row("torchserve", ("pytorch:1@2",), ("v1", "v2", "grpc-v2")),
@@ -81,8 +76,6 @@ def _object(row: _Row) -> Raw:
         "protocolVersions": list(row.protocols),
         "containers": [{"name": "kserve-container"}],
     }
-    if row.multi_model:
-        spec["multiModel"] = True
     if row.workers:
         spec["workerSpec"] = {
             "pipelineParallelSize": 1,

@@ -115,7 +115,10 @@ def explain(
     going = _Walk(Reads(world, settings, providers=installed), carried)
     asked = _at_known_port(request, going.tables(request.bare_host))
     tried, private = _tried(asked, via, going)
-    attempts = tuple(_attempt(table, replace(asked, entry=entry), going) for table, entry in tried)
+    attempts = tuple(
+        replace(_attempt(table, replace(asked, entry=first), going), also=tuple(also))
+        for (table, first), also in _distinct(tried, asked)
+    )
     for attempt in attempts:
         _look_round(attempt, going)
     return Explanation(request, attempts, tuple(going.findings), private)
@@ -192,6 +195,21 @@ def _tried(request: Request, via: str, going: _Walk) -> tuple[list[Door], bool]:
     if inside and not any(_takes(door, request) for door in having):
         return inside, True
     return having or [door for door in public if door[1]], False
+
+
+def _distinct(doors: list[Door], request: Request) -> list[tuple[Door, list[str]]]:
+    """The entries to ask, each with those that share its virtual hosts."""
+    first: dict[tuple[int, ...], int] = {}
+    found: list[tuple[Door, list[str]]] = []
+    for table, entry in doors:
+        hosts = table.candidates(replace(request, entry=entry))
+        shared = tuple(id(virtual_host) for _, virtual_host in hosts)
+        if shared and shared in first:
+            found[first[shared]][1].append(entry)
+            continue
+        first[shared] = len(found)
+        found.append(((table, entry), []))
+    return found
 
 
 def _has_host(door: Door, request: Request) -> bool:

@@ -40,7 +40,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request at one entry of one provider's table, and what became of it."""
+    """A request at one entry of one provider's table, and what became of it.
+
+    `also` are entries that share the table of this one, so that all is the same there.
+    """
 
     provider: str
     entry: str
@@ -48,6 +51,7 @@ class Attempt:
     answer: Hop | NoRoute
     limit: Limit | None = None
     branches: tuple[Branch, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:

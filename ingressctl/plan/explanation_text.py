@@ -29,7 +29,8 @@ def render_text(explanation: Explanation, *, trace: bool = False) -> str:
 
 
 def _attempt(attempt: Attempt, indent: str, trace: bool) -> Iterator[str]:
-    yield f"{indent}at {attempt.entry or 'any entry'} ({attempt.provider})"
+    places = ", ".join((attempt.entry or "any entry", *attempt.also))
+    yield f"{indent}at {places} ({attempt.provider})"
     inner = indent + STEP
     answer = attempt.answer
     if isinstance(answer, NoRoute):
@@ -121,6 +122,7 @@ def _attempt_json(attempt: Attempt) -> dict[str, Any]:
     answer = attempt.answer
     body: dict[str, Any] = {
         "entry": attempt.entry,
+        "also": list(attempt.also),
         "provider": attempt.provider,
         "status": attempt.status or None,
         "virtualHost": answer.virtual_host or None,

@@ -190,6 +190,17 @@ def test_a_named_entry_is_the_only_one() -> None:
     assert (nothing.attempts[0].provider, nothing.attempts[0].status) == ("ingress", 404)
 
 
+def test_gateways_that_share_a_table_are_told_once() -> None:
+    second = GATEWAYS.split("---", maxsplit=1)[0].replace("knative-ingress-gateway", "another")
+    found = ask(settled(CONFIG, GATEWAYS, second, IRIS), "iris.team-a.example.com")
+    assert [(attempt.entry, attempt.also) for attempt in found.attempts] == [
+        ("knative-serving/another", ("knative-serving/knative-ingress-gateway",))
+    ]
+    assert "at knative-serving/another, knative-serving/knative-ingress" in (
+        explain.render_text(found)
+    )
+
+
 def test_a_missing_gateway_is_told() -> None:
     found = ask(settled(CONFIG, IRIS), "iris.team-a.example.com")
     assert "IC3303" in codes(found)

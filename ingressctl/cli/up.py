@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import signal
 from collections.abc import Iterable
 from dataclasses import replace
@@ -75,7 +76,7 @@ def command(
                 paths=_followed(given),
                 recursive=given.recursive,
                 port=port,
-                address=address,
+                address=_address(address),
                 backends=_backends(backend),
                 stub=stub,
             ),
@@ -115,6 +116,16 @@ def _backends(texts: Iterable[str]) -> tuple[backends.Backend, ...]:
         return tuple(map(backends.parse, texts))
     except backends.BackendFault as fault:
         raise CommandFault.of(f"--backend {fault}", "correct it") from None
+
+
+def _address(text: str) -> str:
+    """An IP address, which is all that Envoy binds. Raises CommandFault."""
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise CommandFault.of(
+            f"--address cannot be {text!r}", "write an IP address: 127.0.0.1, or 0.0.0.0 for all"
+        ) from None
 
 
 def _serve(run: Up, printer: Printer, *, dump: bool) -> None:

@@ -52,7 +52,8 @@ def binary() -> str:
 
 def claim_port(port: int, address: str = "127.0.0.1") -> int:
     """The port if it is free, or a free one for 0. Raises EnvoyFault."""
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address, port))

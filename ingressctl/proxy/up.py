@@ -115,8 +115,8 @@ class Up:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop`. Raises Refused for the first input, EnvoyFault afterwards."""
-        port = envoy.claim_port(self.options.port, self.options.address)
         served = self.derive()
+        port = envoy.claim_port(self.options.port, self.options.address)
         gateway = self._gateway = Gateway(self._refused)
         try:
             facts = await self._facts_with_stubs(served)
@@ -158,7 +158,8 @@ class Up:
     async def _take(self) -> None:
         """Serve the files as they are now, or say why not."""
         try:
-            served = self.derive()
+            # In a thread: thousands of services take seconds, and stubs live in this loop.
+            served = await asyncio.to_thread(self.derive)
         except Refused as refused:
             for reason in refused.reasons:
                 self.talk(f"refused: {reason}")
@@ -194,18 +195,21 @@ class Up:
     def _announce(self, served: Served, port: int) -> None:
         self._say_findings(served)
         hosts = self._hosts()
-        self.talk(f"serving {len(hosts)} hosts at http://{self.options.address}:{port}")
+        address = self.options.address
+        place = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+        many = "host" if len(hosts) == 1 else "hosts"
+        self.talk(f"serving {len(hosts)} {many} at http://{place}")
         for host in hosts[:SHOWN]:
             self.talk(f"  {host}")
         if len(hosts) > SHOWN:
             self.talk(f"  and {len(hosts) - SHOWN} more")
         if hosts:
-            self.talk(f"try: curl -H 'Host: {hosts[0]}' http://{self.options.address}:{port}/")
+            self.talk(f"try: curl -H 'Host: {hosts[0]}' http://{place}/")
         assert self.book is not None
         assert isinstance(self.book.facts, LocalFacts)
         for target in backends.unserved(self.book.upstreams, self.book.facts):
-            place = target.partition(":")[0]
-            self.talk(f"nothing serves {target}: --backend {place}=HOST:PORT, or --stub")
+            service = target.partition(":")[0]
+            self.talk(f"nothing serves {target}: --backend {service}=HOST:PORT, or --stub")
 
     def _hosts(self) -> list[str]:
         assert self.book is not None

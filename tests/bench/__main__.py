@@ -76,6 +76,12 @@ MEASURES = (
         ),
         runs=1,
     ),
+    Measure(
+        "file",
+        ("-m", "tests.bench.file_change"),
+        (("p50", "up: a written file is served: p50", "ms", "< 100"),),
+        runs=1,
+    ),
 )
 
 

@@ -1,7 +1,7 @@
 """Strategic merge of pods, as Kubernetes' patch does it (spec/kserve-runtimes.md 8).
 
 The service is the patch, the runtime the base. Lists of named things are merged by their
-key, new entries of the service first; arguments are joined; all other lists are replaced.
+key; arguments are joined; all other lists are replaced.
 """
 
 from __future__ import annotations
@@ -58,14 +58,21 @@ def _value(key: str, base: Any, patch: Any) -> Any:
 
 
 def _list(key: str, base: Sequence[Raw], patch: Sequence[Raw]) -> list[Raw]:
+    """Entries merged by their key, in the order of Kubernetes' strategicpatch package: the
+    patch's own order, and of the base's the ones that stood before an entry of both."""
     by = MERGE_KEYS[key]
-    over = {entry.get(by): entry for entry in patch}
-    known = {entry.get(by) for entry in base}
     merge = _environment if key == "env" else strategic
-    merged = [
-        merge(entry, over[entry.get(by)]) if entry.get(by) in over else entry for entry in base
-    ]
-    return [*(entry for entry in patch if entry.get(by) not in known), *merged]
+    stored = {entry.get(by): entry for entry in base}
+    places = {name: place for place, name in enumerate(stored)}
+    named = {entry.get(by) for entry in patch}
+    rest = [entry for entry in base if entry.get(by) not in named]
+    merged: list[Raw] = []
+    for entry in patch:
+        name = entry.get(by)
+        while name in places and rest and places[rest[0].get(by)] < places[name]:
+            merged.append(rest.pop(0))
+        merged.append(merge(stored[name], entry) if name in stored else entry)
+    return [*merged, *rest]
 
 
 def _environment(base: Raw, patch: Raw) -> dict[str, Any]:

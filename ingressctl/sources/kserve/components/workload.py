@@ -13,12 +13,12 @@ from typing import Any
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.sources.kserve import metadata
+from ingressctl.sources.kserve.components import added
 from ingressctl.sources.kserve.components.pods import Pod
 from ingressctl.sources.kserve.config import Config
 
 ISVC_LABEL = "serving.kserve.io/inferenceservice"
 COMPONENT_LABEL = "component"
-SOURCE_ANNOTATION = "internal.serving.kserve.io/storage-initializer-sourceuri"
 CLASS_ANNOTATION = "serving.kserve.io/autoscalerClass"
 
 
@@ -87,17 +87,7 @@ def make(
     annotations = {
         **metadata.filtered(pod.annotations, disallowed),
         **metadata.filtered(service.annotations, disallowed),
-        **_storage(raw, pod),
+        **added.of_component(service.name, component, raw),
         **metadata.filtered(raw.get("annotations") or {}, disallowed),
     }
     return Workload(service, component, name, raw, pod, labels, annotations, replicas)
-
-
-def _storage(raw: Raw, pod: Pod) -> dict[str, str]:
-    """Where the model lies, for the pod webhook (spec/kserve-workloads.md 10)."""
-    uri = (raw.get("model") or {}).get("storageUri")
-    if uri is None and pod.containers:
-        env = pod.containers[0].get("env") or ()
-        found = (item.get("value") for item in env if item.get("name") == "STORAGE_URI")
-        uri = next(found, None)
-    return {} if uri is None else {SOURCE_ANNOTATION: str(uri)}

@@ -64,11 +64,13 @@ def _render(form: str, shown: Scene, verdict: options.Verdict, printer: output.P
     found = telling.told((*made.refused, *made.findings), shown, verdict)
     printer.findings(found)
     broken = telling.faults(made.faults, found, shown, printer)
-    if not made.objects:
+    fault = broken or bool(made.refused)
+    if fault:
+        printer.say("notice: no objects are printed, for some are missing")
+    elif not made.objects:
         printer.say("notice: no objects follow from the input")
     else:
         printer.objects([_tidy(obj) for obj in made.objects], form)
-    fault = broken or bool(made.refused)
     telling.end(fault=fault, differs=False, found=found, verdict=verdict)
 
 

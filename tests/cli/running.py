@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -21,12 +23,17 @@ class Done:
     err: str
 
 
-def run(*words: str | Path, stdin: bytes = b"") -> Done:
-    """One command with 80 columns, without colour and outside any cluster."""
+def run(
+    *words: str | Path, stdin: bytes = b"", variables: Mapping[str, str] = MappingProxyType({})
+) -> Done:
+    """One command with 80 columns; `variables` of its environment."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "80")
-        patch.setenv("NO_COLOR", "1")
+        patch.delenv("NO_COLOR", raising=False)
+        patch.delenv("FORCE_COLOR", raising=False)
+        for name, value in variables.items():
+            patch.setenv(name, value)
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setattr(sys, "argv", ["ingressctl"])

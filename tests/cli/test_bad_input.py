@@ -1,0 +1,276 @@
+"""Bad input: one clear message a fault with its place and remedy, exit 2, nothing half done."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingressctl.cli import inputs
+from tests.cli.running import Done, run
+
+INPUTS = Path(__file__).parent / "inputs"
+GOOD = INPUTS / "model.yaml"
+
+
+def refused(done: Done, *says: str) -> None:
+    """Exit 2, no data, each text told, each error with a help line."""
+    assert done.code == 2, done
+    assert done.out == ""
+    for text in says:
+        assert text in done.err
+    errors = sum(line.startswith("error:") for line in done.err.splitlines())
+    assert errors == sum(line.startswith("  help: ") for line in done.err.splitlines())
+    assert errors >= 1
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: [\n", "m.yaml:2: is not valid YAML"),
+        ("kind: Service\nmetadata: {name: a}\n", "m.yaml:1: has no apiVersion"),
+        ("", "m.yaml: holds no objects"),
+        (b"\0\0\0", "m.yaml: is a binary file"),
+        (b"\xff\xfea\0", "m.yaml: is a binary file"),
+        (b"caf\xe9: 1\n", "m.yaml: is not UTF-8 text (line 1)"),
+        (
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  labels: {x: 1}\n",
+            "m.yaml:5: metadata.labels.x: must be text, not the number 1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["preview", "render", "check"])
+def test_a_broken_file_is_told_with_its_line(
+    tmp_path: Path, text: str | bytes, says: str, command: str
+) -> None:
+    path = write(tmp_path / "m.yaml", text)
+    refused(run(command, "-f", path, "--against", "none"), says)
+
+
+def test_every_fault_of_every_file_is_told_at_once(tmp_path: Path) -> None:
+    one = write(tmp_path / "one.yaml", "a: [\n---\nkind: X\n")
+    two = write(tmp_path / "two.yaml", "")
+    done = run("preview", "-f", one, "-f", two, "-f", tmp_path / "three.yaml", "-f", GOOD)
+    refused(done, "one.yaml:2:", "one.yaml:3:", "two.yaml:", "three.yaml: does not exist")
+    assert done.err.count("error:") == 4
+
+
+def test_a_file_beyond_the_limit_is_refused_unread(tmp_path: Path) -> None:
+    """50 MB of YAML; sparse, so that the test costs no disk."""
+    path = tmp_path / "big.yaml"
+    with path.open("wb") as stream:
+        stream.write(b"a: 1\n")
+        stream.truncate(50 << 20)
+    refused(run("preview", "-f", path), "is larger than 32 MiB", "up to 512 MiB")
+
+
+def test_a_named_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    refused(run("preview", "-f", tmp_path / "pipe.yaml"), "is a named pipe", "-f -")
+    refused(run("preview", "-f", tmp_path), "is a named pipe")
+
+
+def test_a_device_is_refused() -> None:
+    refused(run("preview", "-f", "/dev/zero"), "is not a regular file")
+
+
+def test_links_that_lead_back_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "self.yaml").symlink_to(tmp_path / "self.yaml")
+    refused(run("preview", "-f", tmp_path / "self.yaml"), "leads back to itself")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / "m.yaml", GOOD.read_bytes())
+    (folder / "loop").symlink_to(folder)
+    done = run("preview", "-R", "-f", folder)
+    refused(done, "is a link back to a folder above it")
+    assert done.err.count("error:") == 1
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").symlink_to(tmp_path / "gone.yaml")
+    refused(run("preview", "-f", tmp_path), "m.yaml: does not exist")
+
+
+def test_a_folder_or_file_without_rights_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests may run as root, whom no right is denied: the refusal is simulated."""
+
+    def denied(self: Path) -> Iterator[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", denied)
+    refused(run("preview", "-f", tmp_path), f"{tmp_path}: may not be read")
+
+
+def test_a_folder_without_manifests_names_the_flag_for_subfolders(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    write(tmp_path / "below" / "m.yaml", GOOD.read_bytes())
+    refused(run("preview", "-f", tmp_path), "has no manifests", "add -R")
+    assert run("preview", "-R", "-f", tmp_path, "--against", "none").code == 1
+
+
+def test_standard_input_is_read(tmp_path: Path) -> None:
+    done = run("preview", "-f", "-", "--against", "none", stdin=GOOD.read_bytes())
+    assert "InferenceService team-a/churn (standard input:2)" in done.out
+    refused(run("preview", "-f", "-", stdin=b""), "standard input: holds no objects")
+
+
+def test_a_pipe_that_the_shell_opened_is_read() -> None:
+    """``-f <(command)``"""
+    reader, writer = os.pipe()
+    os.write(writer, GOOD.read_bytes())
+    os.close(writer)
+    try:
+        done = run("preview", "-f", f"/dev/fd/{reader}", "--against", "none")
+    finally:
+        os.close(reader)
+    assert "InferenceService team-a/churn" in done.out
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """A web server on loopback that has model.yaml."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            data = GOOD.read_bytes() if self.path == "/model.yaml" else b""
+            self.send_response(200 if data else 404)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join(5)
+
+
+def test_urls_are_read_and_their_faults_told(site: str) -> None:
+    done = run("preview", "-f", f"{site}/model.yaml", "--against", "none")
+    assert "InferenceService team-a/churn" in done.out
+    refused(run("preview", "-f", f"{site}/gone.yaml"), "answers 404")
+    refused(run("preview", "-f", "http://127.0.0.1:1/m.yaml"), "cannot be reached")
+
+
+def test_a_kustomization_needs_a_program_that_is_named_when_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    refused(run("preview", "-k", tmp_path), "needs kustomize or kubectl")
+    program = write(tmp_path / "kubectl", f"#!/bin/sh\n[ $1 = kustomize ] && /bin/cat {GOOD}\n")
+    program.chmod(0o755)
+    done = run("preview", "-k", tmp_path, "--against", "none")
+    assert "InferenceService team-a/churn" in done.out
+    write(program, "#!/bin/sh\necho no kustomization.yaml >&2\nexit 1\n")
+    refused(run("preview", "-k", tmp_path), "failed: no kustomization.yaml")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["preview"], "no input is given"),
+        (["preview", "-f", GOOD, "-k", "."], "exclude each other"),
+        (["preview", "-f", GOOD, "--compat", "worse"], "compat must start with"),
+        (["preview", "-f", GOOD, "--compat", "kserve,+Q999"], "not a known difference"),
+        (["preview", "-f", GOOD, "--assume", "luck"], "--assume cannot be 'luck'"),
+        (["preview", "-f", GOOD, "--write", "all"], "--write has no part 'all'"),
+        (["preview", "-f", GOOD, "--beside", "me"], "--beside cannot be"),
+        (["preview", "-f", GOOD, "--provider", "nginx"], "no provider 'nginx'"),
+        (["preview", "-f", GOOD, "--templates", "/nowhere"], "no such folder"),
+        (["preview", "-f", GOOD, "--against", "/nowhere"], "is not a folder"),
+        (["preview", "-f", GOOD, "--set", "x"], "is not CONFIGMAP"),
+        (["preview", "-f", GOOD, "--ignore", "IC9"], "is not the code of a finding"),
+        (["preview", "-f", GOOD, "--config-namespace", "other"], "there is no ConfigMap other/"),
+        (
+            ["preview", "-f", GOOD, "--against", "cluster", "--request-timeout", "x"],
+            "--request-timeout",
+        ),
+        (["render", "-f", GOOD, "--compare", "istio"], "needs two providers"),
+        (["render", "-f", GOOD, "--compare", "istio,x"], "no provider 'x'"),
+        (["explain", "ftp://a/"], "is not a URL"),
+        (["explain", "http://a:b/"], "is not a URL"),
+        (["explain", "http://a/", "-H", "x"], "-H cannot be"),
+    ],
+)
+def test_a_flag_that_cannot_be_is_told(words: list[str | Path], says: str) -> None:
+    refused(run(*words), says)
+
+
+def test_usage_mistakes_end_with_two() -> None:
+    """A mistake must never look like a difference."""
+    for words in (["nonsense"], ["preview", "--nonsense"], ["preview", "-o", "xml"], ["explain"]):
+        done = run(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "Error" in done.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("timeout: 30", "timeout: soon", "spec.predictor.timeout"),
+        ("trafficPercent: 10", "trafficPercent: ten", "trafficPercent"),
+        ("trafficPercent: 10", "trafficPercent: 250", "trafficPercent"),
+    ],
+)
+def test_a_field_that_cannot_be_is_told_with_its_line(
+    tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    """An object that admission refuses: 2, and for check an error finding and 1 (ux.md 8.3)."""
+    text = GOOD.read_text().replace(old, new)
+    path = write(tmp_path / "m.yaml", text)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if new in row)
+    done = run("preview", "-f", path, "--against", INPUTS / "base")
+    assert done.code == 2
+    assert says in done.err
+    assert f"m.yaml:{line})" in done.err
+    checked = run("check", "-f", path, "--against", "none")
+    assert checked.code == 1
+    assert says in checked.out
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("ingress", "{", "ingress"),
+        ("ingress", '{"domainTemplate": "{{ .Name "}', "domainTemplate"),
+        ("ingress", '{"ingressGateway": 3}', "ingress"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_told(key: str, value: str, says: str) -> None:
+    done = run(
+        "preview",
+        "-f",
+        GOOD,
+        "--against",
+        INPUTS / "base",
+        "--set",
+        f"inferenceservice-config.data.{key}={value}",
+    )
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_an_internal_fault_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """--debug shows the traceback; nothing else does."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("something impossible")
+
+    monkeypatch.setattr(inputs, "read", broken)
+    done = run("preview", "-f", GOOD)
+    assert done.code == 2
+    assert "internal fault RuntimeError: something impossible" in done.err

@@ -1,0 +1,113 @@
+"""Exit codes are those of ux.md 8.3, and the same in every form of output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+
+INPUTS = Path(__file__).parent / "inputs"
+BASE, MODEL = INPUTS / "base", INPUTS / "model.yaml"
+PREVIEW = ("diff", "human", "summary", "yaml", "json", "github")
+LOSSY = ("--provider", "ingress")
+"""Ingress cannot express the timeout and headers of the model: a warning."""
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Path:
+    """A folder that has the model already."""
+    for path in (BASE / "config.yaml", MODEL):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", PREVIEW)
+def test_nothing_to_change_is_zero(held: Path, form: str) -> None:
+    assert run("preview", "-f", MODEL, "--against", held, "-o", form).code == 0
+
+
+@pytest.mark.parametrize("form", PREVIEW)
+def test_a_difference_is_one_and_exit_zero_turns_it_off(form: str) -> None:
+    words = ("preview", "-f", MODEL, "--against", BASE, "-o", form)
+    assert run(*words).code == 1
+    assert run(*words, "--exit-zero").code == 0
+
+
+@pytest.mark.parametrize("form", PREVIEW)
+def test_a_refused_object_is_two_even_with_exit_zero(tmp_path: Path, form: str) -> None:
+    bad = tmp_path / "m.yaml"
+    bad.write_text(MODEL.read_text().replace("trafficPercent: 10", "trafficPercent: 1000"))
+    done = run("preview", "-f", bad, "--against", BASE, "-o", form, "--exit-zero")
+    assert done.code == 2
+    assert form not in ("yaml", "json") or done.out == ""
+
+
+@pytest.mark.parametrize("form", PREVIEW)
+def test_no_difference_but_a_finding_at_the_bar_is_one(held: Path, form: str) -> None:
+    words = ("preview", "-f", MODEL, "--against", held, "-o", form, *LOSSY)
+    assert run(*words).code == 0
+    assert run(*words, "--fail-on", "warning").code == 1
+    assert run(*words, "--fail-on", "warning", "--ignore", "IC4001").code == 0
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_check_fails_by_the_bar(form: str) -> None:
+    words = ("check", "-f", MODEL, "--against", "none", "-o", form, *LOSSY)
+    assert run(*words).code == 0
+    assert run(*words, "--fail-on", "warning").code == 1
+    assert run(*words, "--fail-on", "warning", "--exit-zero").code == 0
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_render_is_zero_and_a_comparison_that_differs_one(form: str) -> None:
+    words = ("render", "-f", MODEL, "--against", BASE, "-o", form)
+    assert run(*words).code == 0
+    assert run(*words, "--compare", "gateway_api,ingress").code == 1
+    assert run(*words, "--compare", "istio,istio").code == 0
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_explain_is_zero_whether_or_not_something_answers(form: str) -> None:
+    """What it says is the answer; a request that nothing takes is no fault."""
+    words = ("-f", MODEL, "--against", BASE, "-o", form)
+    assert run("explain", "http://churn-team-a.example.com/", *words).code == 0
+    assert run("explain", "http://nobody.example.com/", *words).code == 0
+
+
+def test_environment_variables_stand_for_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flag goes before its variable."""
+    monkeypatch.setenv("INGRESSCTL_AGAINST", str(BASE))
+    monkeypatch.setenv("INGRESSCTL_OUTPUT", "summary")
+    monkeypatch.setenv("INGRESSCTL_EXIT_ZERO", "1")
+    done = run("preview", "-f", MODEL)
+    assert done.code == 0
+    assert done.out.splitlines()[-1].startswith("3 to create")
+    assert len(done.out.splitlines()) == 4
+    assert run("preview", "-f", MODEL, "--against", "none", "-o", "yaml").out.startswith("api")
+
+
+def test_quiet_mutes_talk_and_not_errors(tmp_path: Path) -> None:
+    assert run("preview", "-f", MODEL, "--against", "none").err
+    assert run("preview", "-f", MODEL, "--against", "none", "-q", *LOSSY).err == ""
+    assert "error:" in run("preview", "-f", tmp_path / "gone.yaml", "-q").err
+
+
+@pytest.mark.parametrize(
+    ("flag", "variables", "coloured"),
+    [
+        ("auto", {}, False),
+        ("auto", {"FORCE_COLOR": "1"}, True),
+        ("auto", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ("always", {"NO_COLOR": "1"}, True),
+        ("never", {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_colour_respects_flag_and_environment(
+    flag: str, variables: dict[str, str], coloured: bool
+) -> None:
+    done = run(
+        "preview", "-f", MODEL, "--against", "none", "--color", flag, variables={**variables}
+    )
+    assert ("\x1b[" in done.out) is coloured

@@ -166,8 +166,31 @@ class TrafficTarget(_Shape):
     url: Text = None
 
 
+class ContainerPort(_Shape):
+    name: Text = None
+    containerPort: Number = None
+
+
+class RevisionContainer(_Shape):
+    ports: list[ContainerPort] | None = None
+
+
+class RevisionSpec(_Shape):
+    containers: list[RevisionContainer] | None = None
+    timeoutSeconds: Number = None
+
+
+class RevisionTemplate(_Shape):
+    metadata: Anything | None = None
+    spec: RevisionSpec | None = None
+
+
+class Revision(_Object):
+    spec: RevisionSpec | None = None
+
+
 class KServiceSpec(_Shape):
-    template: Anything | None = None
+    template: RevisionTemplate | None = None
     traffic: list[TrafficTarget] | None = None
 
 
@@ -538,6 +561,17 @@ class OperationHolder(_Shape):
     operation: Operation | None = None
 
 
+class Source(_Shape):
+    namespaces: list[str] | None = None
+    notNamespaces: list[str] | None = None
+    principals: list[str] | None = None
+    requestPrincipals: list[str] | None = None
+
+
+class SourceHolder(_Shape):
+    source: Source | None = None
+
+
 class When(_Shape):
     key: Text = None
     values: list[str] | None = None
@@ -547,7 +581,7 @@ class When(_Shape):
 class PolicyRule(_Shape):
     to: list[OperationHolder] | None = None
     when: list[When] | None = None
-    from_: list[Anything] | None = msgspec.field(default=None, name="from")
+    from_: list[SourceHolder] | None = msgspec.field(default=None, name="from")
 
 
 class PolicyProvider(_Shape):
@@ -559,6 +593,8 @@ class PolicySpec(_Shape):
     selector: Selector | None = None
     provider: PolicyProvider | None = None
     rules: list[PolicyRule | None] | None = None
+    targetRef: Peer | None = None
+    targetRefs: list[Peer] | None = None
 
 
 class AuthorizationPolicy(_Object):
@@ -588,6 +624,7 @@ SHAPES: Mapping[tuple[str, str], type[_Object]] = {
     ("networking.istio.io", "VirtualService"): VirtualService,
     ("networking.k8s.io", "Ingress"): Ingress,
     ("security.istio.io", "AuthorizationPolicy"): AuthorizationPolicy,
+    ("serving.knative.dev", "Revision"): Revision,
     ("serving.knative.dev", "Service"): KService,
     ("serving.kserve.io", "ClusterServingRuntime"): ServingRuntime,
     ("serving.kserve.io", "InferenceService"): InferenceService,

@@ -72,9 +72,15 @@ def full_match(pattern: str, text: str) -> bool:
 
 
 def replace_all(pattern: str, replacement: str, text: str) -> str:
-    r"""Every match replaced, groups as ``\1``, as Envoy's regex rewrite does."""
+    r"""Every match replaced, groups as ``\1``, as Envoy's regex rewrite does.
+
+    Raises PatternFault.
+    """
     template = re.sub(r"\\0", r"\\g<0>", replacement)
-    return compiled(pattern).sub(template, text)
+    try:
+        return compiled(pattern).sub(template, text)
+    except (re.error, IndexError) as error:
+        raise PatternFault(f"{replacement!r} does not fit {pattern!r}: {error}") from None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -246,20 +246,17 @@ class Table:
         if not candidates:
             return NoRoute(request.entry, 404, self._refused(request))
         pattern, virtual_host = candidates[0]
+        hidden = _less_specific(pattern, candidates[1:])
         losers: list[Loss] = []
         for place, rule in enumerate(virtual_host.rules):
-            broken: list[str] = []
-            reasons = [_asked(match, request, broken) for match in rule.matches]
-            if "" in reasons or not rule.matches:
-                won = rule.matches[reasons.index("")] if rule.matches else None
-                after = virtual_host.rules[place + 1 :]
-                losers += [Loss(late.source, late.name, "comes later") for late in after]
-                losers += _less_specific(pattern, candidates[1:])
-                return _hop(request, rule, won, pattern, (*losers, *self._refused(request)))
-            reason = "; ".join(dict.fromkeys(reasons))
-            losers.append(Loss(rule.source, rule.name, reason, bool(broken)))
-        losers += _less_specific(pattern, candidates[1:])
-        return NoRoute(request.entry, 404, (*losers, *self._refused(request)), pattern)
+            found = _try(rule, request, pattern)
+            if isinstance(found, Loss):
+                losers.append(found)
+                continue
+            later = virtual_host.rules[place + 1 :]
+            losers += [Loss(late.source, late.name, "comes later") for late in later]
+            return replace(found, losers=(*losers, *hidden, *self._refused(request)))
+        return NoRoute(request.entry, 404, (*losers, *hidden, *self._refused(request)), pattern)
 
     def pattern_faults(self, *, trusted: Container[Ref] = ()) -> Iterator[tuple[TableRule, str]]:
         """Rules of other than the trusted objects with a pattern that cannot be used, and why."""
@@ -311,13 +308,19 @@ def host_matches(pattern: str, host: str) -> bool:
     return pattern == host
 
 
-def _asked(table_match: TableMatch, request: Request, broken: list[str]) -> str:
-    """As `mismatch`; a pattern that cannot be used never matches and goes to `broken`."""
-    try:
-        return mismatch(table_match, request)
-    except re2.PatternFault as fault:
-        broken.append(str(fault))
-        return str(fault)
+def _try(rule: TableRule, request: Request, pattern: str) -> Hop | Loss:
+    """What the rule makes of the request, or why it does not take it."""
+    reasons: dict[str, None] = {}
+    broken = False
+    for match in rule.matches or (None,):
+        try:
+            reason = mismatch(match, request) if match else ""
+            if not reason:
+                return _hop(request, rule, match, pattern)
+        except re2.PatternFault as fault:
+            reason, broken = str(fault), True
+        reasons[reason] = None
+    return Loss(rule.source, rule.name, "; ".join(reasons), broken)
 
 
 def pattern_fault(table_match: TableMatch) -> str:
@@ -411,15 +414,10 @@ def _less_specific(pattern: str, candidates: Iterable[tuple[str, VirtualHost]]) 
     ]
 
 
-def _hop(
-    request: Request,
-    rule: TableRule,
-    won: TableMatch | None,
-    pattern: str,
-    losers: tuple[Loss, ...],
-) -> Hop:
+def _hop(request: Request, rule: TableRule, won: TableMatch | None, pattern: str) -> Hop:
+    """Raises re2.PatternFault for a rewrite that cannot be."""
     host, path, headers = rewriting.apply(request, rule.filters, won)
-    return Hop(request.entry, rule, pattern, host, path, headers, losers)
+    return Hop(request.entry, rule, pattern, host, path, headers)
 
 
 def sources(tables: Iterable[Table]) -> frozenset[Ref]:

@@ -219,15 +219,17 @@ def _text(pattern: str, value: str) -> bool:
 def _needs(spec: Mapping[str, Any]) -> str:
     """What the rules ask for, in words."""
     found: dict[str, None] = {}
-    for rule in spec.get("rules") or ():
+    for rule in filter(None, spec.get("rules") or ()):
         for item in rule.get("when") or ():
             header = _HEADER_KEY.fullmatch(str(item.get("key") or ""))
             name = f"header {header['name']}" if header else str(item.get("key"))
-            found[f"{name} {' or '.join(map(str, item.get('values') or ()))}".rstrip()] = None
-        for item in rule.get("from") or ():
-            for key, values in (item.get("source") or {}).items():
-                found[f"{key} {' or '.join(map(str, values))}"] = None
-        for item in rule.get("to") or ():
-            for key, values in (item.get("operation") or {}).items():
-                found[f"{key} {' or '.join(map(str, values))}"] = None
+            found[f"{name} {_or(item.get('values'))}".rstrip()] = None
+        for holder, part in (("from", "source"), ("to", "operation")):
+            for item in rule.get(holder) or ():
+                for key, values in (item.get(part) or {}).items():
+                    found[f"{key} {_or(values)}".rstrip()] = None
     return ", ".join(found) or "nothing (it has no rules)"
+
+
+def _or(values: Iterable[Any] | None) -> str:
+    return " or ".join(map(str, values or ()))

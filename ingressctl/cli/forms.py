@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ingressctl.cli.output import Paint, plural
+from ingressctl.cli.output import Paint, finding_lines, plural
 from ingressctl.core import differences
 from ingressctl.core.outcome import Finding
 from ingressctl.plan import diff, report, writing
@@ -35,22 +35,30 @@ def as_github(seen: Preview, found: tuple[Finding, ...]) -> Iterator[str]:
     """Markdown for a comment: what happens, why, and the diffs folded away."""
     yield f"### ingressctl preview: {closing(seen, found)}"
     yield ""
+    for finding in found:
+        yield f"- {' '.join(finding_lines(finding, Paint(False)))}"
     for line in difference_lines(seen):
         yield f"- {line}"
     for section in seen.sections:
-        summary, *rest = _section(section, diff.unified, Paint(False), "")
-        yield f"<details><summary>{_escaped(summary)}</summary>"
-        yield from ("", "```diff", *(_flush(line) for line in rest), "```", "", "</details>", "")
+        yield from _folded(section)
+
+
+def _folded(section: Section) -> Iterator[str]:
+    """A section behind its title, with diff marks in the first column for the colouring."""
+    title = _title(section.own, Paint(False)) if section.own else str(section.ref)
+    yield f"<details><summary>{_escaped(title)}</summary>"
+    yield ""
+    yield "```diff"
+    for change in section.changes():
+        if change is not section.own:
+            yield f"# {_title(change, Paint(False))}"
+        if change is not section.own or change.action != "created":
+            yield from diff.unified(change)
+    yield from ("```", "", "</details>", "")
 
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _flush(line: str) -> str:
-    """Diff marks in the first column, where the colouring looks for them."""
-    bare = line.lstrip()
-    return bare if bare[:1] in ("+", "-", "@") else line
 
 
 def closing(seen: Preview, found: tuple[Finding, ...]) -> str:
@@ -127,7 +135,7 @@ def _field(field: FieldChange) -> Iterator[str]:
     mark = "+" if field.old is diff.absent else "-" if field.new is diff.absent else "~"
     yield f"{mark} {field.path}"
     for sign, value in (("-", field.old), ("+", field.new)):
-        if value is not diff.absent:
+        if value is not diff.absent and not field.path.endswith(f"[{value}]"):
             for line in writing.lines(value, ordered=True):
                 yield f"    {sign} {line.text}"
 

@@ -145,7 +145,22 @@ def fields(before: Any, after: Any, path: str = "") -> Iterator[FieldChange]:
     elif isinstance(before, list) and isinstance(after, list):
         yield from _entries(before, after, path)
     elif before != after:
-        yield FieldChange(path, before, after)
+        old, new = _json(before), _json(after)
+        if old is not None and new is not None:
+            yield from fields(old, new, path)
+        else:
+            yield FieldChange(path, before, after)
+
+
+def _json(value: Any) -> dict[str, Any] | None:
+    """The JSON object that a text holds, as the values of KServe's ConfigMap do."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return None
+    try:
+        held = json.loads(value)
+    except ValueError:
+        return None
+    return held if isinstance(held, dict) else None
 
 
 def _entries(before: list[Any], after: list[Any], path: str) -> Iterator[FieldChange]:

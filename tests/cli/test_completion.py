@@ -1,0 +1,78 @@
+"""Shells get commands, flags and providers; nothing is said about faults."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ingressctl.cli import completion, main
+from tests.cli.running import run
+
+
+@pytest.mark.parametrize(
+    ("shell", "says"),
+    [
+        ("bash", "complete -o default -F _ingressctl_completion ingressctl"),
+        ("zsh", "#compdef ingressctl"),
+        ("fish", "complete --command ingressctl"),
+    ],
+)
+def test_a_script_for_each_shell(shell: str, says: str) -> None:
+    done = run("completion", shell)
+    assert done.code == 0
+    assert says in done.out
+    assert "_INGRESSCTL_COMPLETE" in done.out
+
+
+def test_an_unknown_shell_is_a_usage_mistake() -> None:
+    assert run("completion", "tcsh").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["pre"], ["preview"]),
+        (["preview", "--assu"], ["--assume"]),
+        (["render", "--provider", "gate"], ["gateway_api"]),
+        (["preview", "--nonsense"], []),
+    ],
+)
+def test_kubectl_gets_candidates(words: list[str], found: list[str]) -> None:
+    """Without help texts these are the words that may follow."""
+    got = completion.candidates(main.tree(), words)
+    assert [line.split("\t")[0] for line in got] == found
+
+
+def test_a_shell_gets_candidates_from_the_program() -> None:
+    """As the bash script calls it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ingressctl"],
+        env={
+            "COMP_WORDS": "ingressctl expl",
+            "COMP_CWORD": "1",
+            "_INGRESSCTL_COMPLETE": "complete_bash",
+            "PYTHONPATH": ":".join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["explain"]
+    assert done.stderr == ""
+
+
+def test_help_imports_no_command() -> None:
+    """What keeps `ingressctl --help` fast: commands, models and clients stay out."""
+    code = (
+        "import sys\nfrom ingressctl.cli import main\n"
+        "try:\n    main.main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'pydantic', 'yaml', 'jinja2', 'rich', 'grpc', 'kubernetes', 'gotpl'}\n"
+        "sys.stderr.write(' '.join(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr == ""

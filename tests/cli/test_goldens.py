@@ -1,0 +1,155 @@
+"""What commands print, whole, at 80 columns without colour.
+
+Each golden says what it must show; the file beside it is what the program printed when that
+was looked at. `GOLDENS=write` writes them anew, to be looked at again.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+
+HERE = Path(__file__).parent
+GOLDENS = HERE / "goldens"
+MODEL, RAISED, BASE = "inputs/model.yaml", "inputs/raised.yaml", "inputs/base"
+HELD = "inputs/held"
+
+
+@dataclass(frozen=True)
+class Golden:
+    """A command, and texts without which its output would be wrong whatever the file says."""
+
+    name: str
+    words: tuple[str, ...]
+    code: int
+    must: tuple[str, ...]
+
+
+ALL = (
+    Golden("help", ("--help",), 0, ("preview", "completion", "Exit codes", "Examples:")),
+    *(
+        Golden(f"help-{name}", (name, "--help"), 0, ("Usage: ingressctl", "Examples:", "--debug"))
+        for name in ("preview", "check", "explain", "render", "up", "version", "completion")
+    ),
+    Golden(
+        "preview-new",
+        ("preview", "-f", MODEL, "--against", BASE),
+        1,
+        ("+ created InferenceService", "+      weight: 10", "3 to create"),
+    ),
+    Golden(
+        "preview-raised",
+        ("preview", "-f", RAISED, "--against", HELD),
+        1,
+        ("-    trafficPercent: 10", "+    trafficPercent: 25", "@@ -", "0 to create, 3 to change"),
+    ),
+    Golden(
+        "preview-raised-human",
+        ("preview", "-f", RAISED, "--against", HELD, "-o", "human"),
+        1,
+        ("spec.canary[second].trafficPercent: 10 -> 25", ".weight: 90 -> 75"),
+    ),
+    Golden(
+        "preview-raised-summary",
+        ("preview", "-f", RAISED, "--against", HELD, "-o", "summary"),
+        1,
+        ("  ~ changed HTTPRoute team-a/churn-predictor",),
+    ),
+    Golden(
+        "preview-raised-github",
+        ("preview", "-f", RAISED, "--against", HELD, "-o", "github"),
+        1,
+        ("### ingressctl preview: 0 to create, 3 to change", "```diff", "</details>"),
+    ),
+    Golden(
+        "preview-yaml",
+        ("preview", "-f", MODEL, "--against", BASE, "-o", "yaml"),
+        1,
+        ("kind: List", "kind: HTTPRoute", "kind: InferenceService"),
+    ),
+    Golden(
+        "preview-configuration",
+        (
+            "preview", "-f", MODEL, "--against", HELD, "-o", "human",
+            "--set", "inferenceservice-config.ingress.urlScheme=https",
+            "--set", "inferenceservice-config.ingress.ingressDomain=x.org",
+        ),
+        1,
+        ("(--set)", "~ data.ingress.ingressDomain: example.com -> x.org"),
+    ),
+    Golden(
+        "preview-lossy",
+        ("preview", "-f", MODEL, "--against", BASE, "-o", "summary", "--provider", "ingress"),
+        1,
+        ("warning [IC4", "to create"),
+    ),
+    Golden(
+        "render-istio",
+        ("render", "-f", MODEL, "--against", BASE, "--provider", "istio"),
+        0,
+        ("kind: VirtualService", "weight: 10"),
+    ),
+    Golden(
+        "render-compare",
+        ("render", "-f", MODEL, "--against", BASE, "--compare", "gateway_api,ingress"),
+        1,
+        ("- gateway_api: 2 objects", "+ ingress: 1 object", "lost by ingress:"),
+    ),
+    Golden(
+        "explain",
+        ("explain", "http://churn-team-a.example.com/v1/models/churn", "-f", MODEL,
+         "--against", BASE),
+        0,
+        ("90 %  churn-predictor.team-a", "10 %  churn-second-predictor.team-a", "30s"),
+    ),
+    Golden(
+        "explain-trace",
+        ("explain", "http://nobody.example.com/", "-f", MODEL, "--against", BASE, "--trace"),
+        0,
+        ("404",),
+    ),
+    Golden(
+        "check-held",
+        ("check", "-f", RAISED, "--against", HELD, "--provider", "ingress"),
+        0,
+        ("there before and after:", "0 introduced"),
+    ),
+    Golden(
+        "fault",
+        ("preview", "-f", "inputs/broken.yaml", "--against", BASE),
+        2,
+        ("broken.yaml:4: metadata.labels.live: must be text", "broken.yaml:9: is not valid YAML"),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("golden", ALL, ids=lambda golden: golden.name)
+def test_output_is_as_it_was_looked_at(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    writes = os.environ.get("GOLDENS") == "write"
+    done = run(*golden.words)
+    text = f"$ ingressctl {' '.join(golden.words)}\n{done.out}--- stderr\n{done.err}"
+    path = GOLDENS / f"{golden.name}.txt"
+    if writes:
+        path.write_text(text, "utf-8")
+    assert done.code == golden.code
+    for words in golden.must:
+        assert words in text
+    assert text == path.read_text("utf-8")
+
+
+def test_help_fits_80_columns() -> None:
+    for golden in ALL:
+        if golden.name.startswith("help"):
+            lines = run(*golden.words).out.splitlines()
+            wide = [line for line in lines if len(line) > 80 and "ingressctl" not in line]
+            assert wide == []
+
+
+def test_no_golden_is_left_over() -> None:
+    assert {path.stem for path in GOLDENS.glob("*.txt")} == {golden.name for golden in ALL}

@@ -7,7 +7,7 @@ so that no loss is silent (ux.md 8.4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ingressctl.core import emitting
 from ingressctl.core.model import (
@@ -20,6 +20,7 @@ from ingressctl.core.model import (
     Route,
     Rule,
     SetHeaders,
+    replace,
 )
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Capability
@@ -68,6 +69,9 @@ def _group(group: Group, limits: Limits, lost: dict[str, None]) -> Group:
             return replace(group, entries=(), rules=())
     rules = (_rule(rule, limits, lost) for rule in group.rules)
     kept = tuple(rule for rule in rules if rule is not None)
+    same_places = len(hosts) == len(group.hosts) and len(entries) == len(group.entries)
+    if same_places and kept == group.rules:
+        return group
     return replace(group, hosts=hosts, entries=entries, rules=kept)
 
 
@@ -81,7 +85,8 @@ def _rule(rule: Rule, limits: Limits, lost: dict[str, None]) -> Rule | None:
     if barred:
         lost[f"{barred} of rule {rule.name}, which is left out"] = None
         return None
-    return _weights(_filters(replace(rule, matches=matches), limits, lost), limits, lost)
+    fitting = rule if len(matches) == len(rule.matches) else replace(rule, matches=matches)
+    return _weights(_filters(fitting, limits, lost), limits, lost)
 
 
 def _match_fits(match: Match, limits: Limits) -> bool:
@@ -113,13 +118,13 @@ def _filters(rule: Rule, limits: Limits, lost: dict[str, None]) -> Rule:
     if rule.filter(SetHeaders) is not None and not limits.can("set-headers"):
         kept = tuple(item for item in kept if not isinstance(item, SetHeaders))
         lost[f"the request headers of rule {rule.name}"] = None
-    timeout, retries = rule.timeout, rule.retries
+    timeout = rule.timeout
     if timeout and not limits.can("timeout"):
         lost[f"the timeout {timeout} of rule {rule.name}"] = None
         timeout = ""
-    if retries is not None and not limits.can("retries-off"):
-        retries = None
-    return replace(rule, filters=kept, timeout=timeout, retries=retries)
+    if (kept, timeout) == (rule.filters, rule.timeout):
+        return rule
+    return replace(rule, filters=kept, timeout=timeout)
 
 
 def _weights(rule: Rule, limits: Limits, lost: dict[str, None]) -> Rule:

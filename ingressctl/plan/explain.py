@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ingressctl.api import configmaps, inferenceservices
 from ingressctl.api.refs import Raw, Ref, group_of, ref_of
-from ingressctl.core import naming
+from ingressctl.core import model, naming
 from ingressctl.core.model import External, Service, SetHeaders, Split
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
@@ -299,7 +299,7 @@ def _go_on(
 def _with_role(split: Split) -> Split:
     """A revision is told by the header that Knative sets for it."""
     marked = any(name == "Knative-Serving-Revision" for name, _ in split.headers)
-    return replace(split, role="revision") if marked else split
+    return model.replace(split, role="revision") if marked else split
 
 
 def backend_name(split: Split, reads: Reads) -> str:

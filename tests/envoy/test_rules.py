@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ingressctl.core import rewriting
@@ -15,6 +13,7 @@ from ingressctl.core.model import (
     RewriteHost,
     RewritePath,
     SetHeaders,
+    replace,
 )
 from ingressctl.core.table import Hop, Request, TableMatch
 from tests.envoy import makers

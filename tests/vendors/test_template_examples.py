@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import yaml
 
 from ingressctl.api.refs import Raw
 from ingressctl.cli import templates
-from ingressctl.core.model import HeaderMatch, Match, PathMatch, Tls
+from ingressctl.core.model import HeaderMatch, Match, PathMatch, Tls, replace
 from ingressctl.providers import template
 from tests.unit.providers import routes
 from tests.vendors import modules

@@ -7,9 +7,8 @@ other's route loses that host alone, and a finding names the holder.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from ingressctl.core.model import Group, Host, Route
+from ingressctl.core.model import Group, Host, Route, replace
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Claim, Reads
 

@@ -7,9 +7,8 @@ so, because a mistake here exposes somebody's model.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from ingressctl.core.model import Group, Route
+from ingressctl.core.model import Group, Route, replace
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Reads
 

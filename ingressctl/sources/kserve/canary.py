@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ingressctl.api.inferenceservices import Canary
-from ingressctl.core.model import Rule, Service, Split
+from ingressctl.core.model import Rule, Service, Split, replace
 from ingressctl.sources.kserve import ports
 from ingressctl.sources.kserve.draft import Context
 

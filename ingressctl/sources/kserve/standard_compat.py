@@ -6,9 +6,7 @@ predictor, and with an explainer beside it the explainer gets the transformer's 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ingressctl.core.model import Route
+from ingressctl.core.model import Route, replace
 from ingressctl.sources.kserve import standard_routes
 from ingressctl.sources.kserve.draft import Context
 

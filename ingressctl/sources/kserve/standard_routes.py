@@ -7,8 +7,6 @@ object in all.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ingressctl.api.inferenceservices import Component
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
@@ -26,6 +24,7 @@ from ingressctl.core.model import (
     Rule,
     Service,
     Split,
+    replace,
 )
 from ingressctl.sources.kserve import canary, hosts, metadata, patterns, ports
 from ingressctl.sources.kserve.draft import Context

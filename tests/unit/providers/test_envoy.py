@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings
-from ingressctl.core.model import External, Host, Route, Service, Tls
+from ingressctl.core.model import External, Host, Route, Service, Tls, replace
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Reads, World
 from ingressctl.providers import envoy

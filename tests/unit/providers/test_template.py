@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from ingressctl.cli import templates
 from ingressctl.core import findings
-from ingressctl.core.model import Group, Host, Route
+from ingressctl.core.model import Group, Host, Route, replace
 from ingressctl.core.table import Hop, NoRoute, Request
 from ingressctl.providers import template
 from ingressctl.providers.template import DefinitionFault, TemplateProvider, TemplateSet

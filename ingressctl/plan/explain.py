@@ -21,7 +21,7 @@ from ingressctl.core.ports import Provider
 from ingressctl.core.rewriting import set_headers
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request, Table
-from ingressctl.core.world import Reads, World
+from ingressctl.core.world import Kind, Reads, World
 from ingressctl.plan import entries, limits, policies, registry
 from ingressctl.plan.explanation import Attempt, Branch, Explanation, leaves, walk
 from ingressctl.plan.explanation_text import as_json, render_text
@@ -31,6 +31,7 @@ from ingressctl.sources.kserve import config
 
 _NAME = re.compile(r"\.Name\b")
 
+SERVICE: Kind = ("", "Service")
 MAX_HOPS = 8
 BAD_GATEWAY = 503
 
@@ -273,14 +274,7 @@ def _go_on(
     """The branch with its next hop, where the backend is a gateway."""
     entry = going.doors.behind_target(branch.split.target)
     if not entry:
-        owner = Ref(
-            *traffic.KNATIVE_SERVICE,
-            hop.rule.source.namespace,
-            hop.rule.source.name.removesuffix("-ingress"),
-        )
-        return replace(
-            branch, limit=limits.of_revision(_with_role(branch.split), owner, going.reads)
-        )
+        return _arrived(branch, hop, going)
     step = (entry, branch.host, hop.path)
     if step in seen or len(seen) >= MAX_HOPS:
         loop = Finding.of(
@@ -294,6 +288,34 @@ def _go_on(
     if next(table.candidates(asked), None) is None and not going.has_knative:
         return replace(branch, reason=f"no route of {entry} is in the input")
     return replace(branch, then=_attempt(table, asked, going, seen | {step}))
+
+
+def _arrived(branch: Branch, hop: Hop, going: _Walk) -> Branch:
+    """The branch at an ordinary backend: what a revision allows, and whether it is there."""
+    lacking = _lacking(branch.split, going.reads)
+    if lacking:
+        lost = Finding.of("IC3307", hop.rule.source, backend=lacking, status=BAD_GATEWAY)
+        going.findings[lost] = None
+    source = hop.rule.source
+    owner = Ref(*traffic.KNATIVE_SERVICE, source.namespace, source.name.removesuffix("-ingress"))
+    limit = limits.of_revision(_with_role(branch.split), owner, going.reads)
+    return replace(branch, limit=limit)
+
+
+def _lacking(split: Split, reads: Reads) -> str:
+    """The Service or port that is not there, where the Services of its namespace are known."""
+    target = split.target
+    if not isinstance(target, Service) or _with_role(split).role == "revision":
+        return ""
+    if not reads.list(SERVICE, target.namespace):
+        return ""
+    ref = Ref(*SERVICE, target.namespace, target.name)
+    ports = ((reads.get(ref) or {}).get("spec") or {}).get("ports") or ()
+    if reads.get(ref) is None:
+        return f"Service {target.namespace}/{target.name}"
+    known = {port.get("port") for port in ports}
+    wrong = known and split.port and split.port not in known
+    return f"port {split.port} of Service {target.namespace}/{target.name}" if wrong else ""
 
 
 def _with_role(split: Split) -> Split:

@@ -253,6 +253,31 @@ spec:
     assert "up to 2 times" in texts["IC3311"]
 
 
+def test_a_backend_that_is_not_there_is_told_where_services_are_known() -> None:
+    route = """
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: vs, namespace: shop}
+spec:
+  hosts: [shop.example.com]
+  gateways: [knative-serving/knative-ingress-gateway]
+  http:
+  - retries: {attempts: 0}
+    route: [{destination: {host: m.shop.svc.cluster.local, port: {number: 80}}}]
+"""
+    service = "{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: shop}, spec: %s}"
+    right, wrong = "{ports: [{port: 80}]}", "{ports: [{port: 81}]}"
+
+    def told(*services: str) -> list[str]:
+        found = ask(settled(CONFIG, GATEWAYS, route, *services), "shop.example.com")
+        return [table.message(finding) for finding in found.findings]
+
+    assert told() == []
+    assert told(service % ("m", right)) == []
+    assert "port 80 of Service shop/m is not in the input" in told(service % ("m", wrong))[0]
+    assert "Service shop/m is not in the input" in told(service % ("other", right))[0]
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("60s", 60.0), ("1m30s", 90.0), ("1h", 3600.0), ("500ms", 0.5), ("0s", None), ("", None)],

@@ -108,7 +108,7 @@ TABLE: dict[str, Code] = _rows(
         "info",
         "runtime assumed",
         "no ClusterServingRuntime is given: {runtime}, which KServe installs, is assumed",
-        "add the runtimes of the cluster to the input",
+        "add the runtimes of the cluster to the input; their images are not known here",
     ),
     Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
     Code(

@@ -15,7 +15,7 @@ from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary
 from ingressctl.sources.kserve.components import phase, stopping
-from ingressctl.sources.kserve.components.phase import Made
+from ingressctl.sources.kserve.components.made import Made
 from ingressctl.sources.kserve.components.scope import Scope
 from ingressctl.sources.kserve.draft import Context, Draft, Routing
 
@@ -171,9 +171,9 @@ def _outcome(scope: Scope, made: Made) -> Outcome:
 
 
 def _routing(scope: Scope, made: Made) -> tuple[Routing, str]:
-    """After a component's fault routes stay as they are."""
-    if made.faults:
-        return Routing(keep=Keep(everything=True)), ""
+    """After a component's fault, or while one is waited for, routes stay as they are."""
+    if made.faults or made.again is not None:
+        return Routing(keep=Keep(everything=True), again=made.again), ""
     reads = scope.reads.over(_seen_services(scope, made))
     return route(scope.service, scope.config, scope.mode, made.labels, scope.draft, reads)
 

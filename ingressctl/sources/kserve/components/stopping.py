@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ingressctl.sources.kserve import readiness
 from ingressctl.sources.kserve.components import pruning
-from ingressctl.sources.kserve.components.phase import Made
+from ingressctl.sources.kserve.components.made import Made
 from ingressctl.sources.kserve.components.scope import Scope
 
 REASON = "Stopped"

@@ -146,3 +146,41 @@ def test_placeholders_with_quotes() -> None:
     assert pod["containers"][0]["args"] == ["--x=blue"]
     refused = making.reconcile(obj, runtime, chosen=making.settings("kserve"))
     assert "failed to replace placeholders" in refused.faults[0].message
+
+
+def test_a_component_may_be_stopped_alone() -> None:
+    """By its own annotation; the others go on."""
+    spec = {
+        **PREDICTOR,
+        "transformer": {
+            "annotations": {"serving.kserve.io/stop": "TRUE"},
+            "containers": [{"name": "t", "image": "example/t:1"}],
+        },
+    }
+    stored = making.owned("Deployment", "iris-transformer", AVAILABLE)
+    step = making.step(making.service(spec), RUNTIME, stored)
+    assert wanted(step.outcome) == STANDARD_NAMES[::-1]
+    assert [ref.name for ref in step.settlement.deleted] == ["iris-transformer"]
+
+
+def test_model_mesh_waits_for_the_url_of_the_predictor() -> None:
+    """Its predictor is another controller's; the transformer is a Knative Service."""
+    mesh = {"serving.kserve.io/deploymentMode": "ModelMesh"}
+    transformer = {"containers": [{"name": "t", "image": "example/t:1"}]}
+    obj = making.service({"predictor": {}, "transformer": transformer}, annotations=mesh)
+    waiting = making.reconcile(obj, mode="Knative")
+    assert (waiting.again, waiting.status, waiting.children) == (3.0, None, ())
+    assert waiting.keep.everything
+    url = {"components": {"predictor": {"url": "http://mesh"}}}
+    served = making.reconcile({**obj, "status": url}, mode="Knative")
+    assert wanted(served) == ["KService team-a/iris-transformer"]
+
+
+def test_a_custom_predictor_has_no_runtime_in_its_status() -> None:
+    """The reference leaves the last one's name there."""
+    custom = {"predictor": {"containers": [{"name": "x", "image": "example/x:1"}]}}
+    obj = {**making.service(custom), "status": {"clusterServingRuntimeName": "rt"}}
+    better = making.reconcile(obj, RUNTIME).status or {}
+    assert "clusterServingRuntimeName" not in better
+    kserve = making.reconcile(obj, RUNTIME, chosen=making.settings("kserve")).status or {}
+    assert kserve["clusterServingRuntimeName"] == "rt"

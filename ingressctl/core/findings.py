@@ -323,7 +323,8 @@ TABLE: dict[str, Code] = _rows(
         "IC5002",
         "info",
         "gateway not among the input",
-        "{kind} {gateway} is not among the input: whether it takes the route is not known",
+        "{kind} {gateway} is not among the input: whether it takes the {count} route(s) that "
+        "name it is not known",
         "add the gateway to the input, or compare with the cluster",
         ("F54",),
     ),

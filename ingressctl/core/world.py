@@ -78,6 +78,10 @@ class World:
             return tuple(found)
         return tuple(obj for obj in found if labels.items() <= labels_of(obj).items())
 
+    def holds(self, kind: Kind, namespace: str | None = None) -> bool:
+        """Whether there is any object of a kind; None means in any namespace."""
+        return any(True for _ in self.index.refs(kind, namespace))
+
     def owned(self, owner: Owner) -> tuple[Raw, ...]:
         """All objects in the owner's namespace that it controls."""
         found = (self._objects[ref] for ref in self.index.owned(owner))
@@ -185,6 +189,14 @@ class Reads:
             found = _joined(found, World(self._front).list(kind, namespace, labels))
         wanted = tuple(sorted((labels or {}).items()))
         self.lookups[Lookup("list", (*kind, namespace, wanted), bool(found))] = None
+        return found
+
+    def holds(self, kind: Kind, namespace: str | None = None) -> bool:
+        """As World.holds, recorded like a list: an object more or less may change it."""
+        found = self.world.holds(kind, namespace) or any(
+            ref[:2] == kind and namespace in (None, ref.namespace) for ref in self._front
+        )
+        self.lookups[Lookup("list", (*kind, namespace, ()), found)] = None
         return found
 
     def owned(self, owner: Owner) -> tuple[Raw, ...]:

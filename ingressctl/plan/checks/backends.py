@@ -5,7 +5,8 @@ Generated and foreign routes are looked at alike, because a renamed component br
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ingressctl.api.inferenceservices import InferenceService
@@ -37,9 +38,19 @@ class Backend(NamedTuple):
 def find(picture: Picture) -> Iterator[Finding]:
     """Backends without Service or port, and what a rename leaves behind."""
     yield from _without_port(picture)
+    labelled = _by_service(picture)
     for service in picture.services:
-        for old, new in _renamed(service, picture):
+        owned = labelled.get((service.namespace, service.name), ())
+        for old, new in _renamed(service, owned):
             yield from _rename(service, old, new, picture)
+
+
+def _by_service(picture: Picture) -> Mapping[tuple[str, str], list[Raw]]:
+    """Knative Services by the namespace and name of the InferenceService of their label."""
+    found: dict[tuple[str, str], list[Raw]] = defaultdict(list)
+    for ref, obj in picture.objects(KNATIVE_SERVICE):
+        found[ref.namespace, labels_of(obj).get(OWNER_LABEL, "")].append(obj)
+    return found
 
 
 def backends(picture: Picture) -> Iterator[Backend]:
@@ -94,14 +105,13 @@ def _without_port(picture: Picture) -> Iterator[Finding]:
             )
 
 
-def _renamed(service: InferenceService, picture: Picture) -> Iterator[tuple[str, str]]:
+def _renamed(service: InferenceService, owned: Iterable[Raw]) -> Iterator[tuple[str, str]]:
     """Knative Services of the InferenceService under names that it no longer uses.
 
     KServe once called components `NAME-predictor-default`; a predictor.name does the same.
     """
     names = {service.object_name(component): component for component, _ in service.components}
-    labels = {OWNER_LABEL: service.name}
-    for obj in picture.world.list(KNATIVE_SERVICE, service.namespace, labels):
+    for obj in owned:
         old = str(obj["metadata"]["name"])
         if old in names:
             continue

@@ -57,12 +57,22 @@ def _gateway_parents(picture: Picture) -> Iterator[tuple[Ref, str]]:
 
 
 def _missing(parents: Iterable[tuple[Ref, str]], kind: Kind, picture: Picture) -> Iterator[Finding]:
+    """An error a route where gateways are known, else one note a gateway."""
     known = bool(picture.world.list(kind))
-    for ref, gateway in dict.fromkeys(parents):
+    absent: dict[Ref, dict[Ref, None]] = {}
+    for route, gateway in parents:
         namespace, _, name = gateway.rpartition("/")
-        if picture.world.get(Ref(*kind, namespace, name)) is None:
-            code = "IC5001" if known else "IC5002"
-            yield Finding.of(code, ref, picture.owner(ref), kind=kind[1], gateway=gateway)
+        ref = Ref(*kind, namespace, name)
+        if picture.world.get(ref) is None:
+            absent.setdefault(ref, {})[route] = None
+    for ref, routes in absent.items():
+        gateway = f"{ref.namespace}/{ref.name}"
+        if not known:
+            yield Finding.of("IC5002", ref, kind=kind[1], gateway=gateway, count=len(routes))
+            continue
+        for route in routes:
+            owner = picture.owner(route)
+            yield Finding.of("IC5001", route, owner, kind=kind[1], gateway=gateway)
 
 
 def _classes(picture: Picture) -> Iterator[Finding]:

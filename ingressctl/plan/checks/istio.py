@@ -35,13 +35,19 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One VirtualService under one host at one gateway."""
+    """One VirtualService under one host at one gateway, which it names in its own way."""
 
     ref: Ref
     age: tuple[bool, str, str, str]
     gateway: str
     host: str
-    rules: tuple[Rule, ...]
+    named: str
+    obj: Raw
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Its rules for this host and gateway; expressions are tried, so ask seldom."""
+        return tuple(_rules(self.obj, self.host, self.named))
 
 
 def listed(picture: Picture) -> Iterator[Listed]:
@@ -51,9 +57,7 @@ def listed(picture: Picture) -> Iterator[Listed]:
         for gateway in spec.get("gateways") or [MESH]:
             place = full_name(str(gateway), ref.namespace)
             for host in spec.get("hosts") or ():
-                rules = tuple(_rules(obj, str(host), str(gateway)))
-                if rules or "*" in str(host):
-                    yield Listed(ref, created(obj), place, str(host), rules)
+                yield Listed(ref, created(obj), place, str(host), str(gateway), obj)
 
 
 def full_name(gateway: str, namespace: str) -> str:

@@ -32,37 +32,42 @@ def find(picture: Picture) -> Iterator[Finding]:
 
 def _hidden_catch_alls(listed: list[istio.Listed]) -> Iterator[Finding]:
     """A host with path rules alone takes all its paths away from a catch-all (F8)."""
-    by_gateway: dict[str, list[istio.Listed]] = defaultdict(list)
-    for entry in listed:
-        by_gateway[entry.gateway].append(entry)
-    for gateway, entries in by_gateway.items():
-        stars = [entry for entry in entries if "*" in entry.host]
-        for entry in entries:
-            same = [other for other in entries if other.host == entry.host]
-            if any(rule.takes_all for other in same for rule in other.rules):
+    by_host = _by_host(listed)
+    for star in (entry for entry in listed if "*" in entry.host):
+        for (gateway, host), entries in by_host.items():
+            if gateway != star.gateway or not istio.covers(star.host, host):
                 continue
-            for star in stars:
-                if istio.covers(star.host, entry.host) and star.ref != entry.ref:
-                    yield Finding.of(
-                        "IC2202",
-                        entry.ref,
-                        star.ref,
-                        path="spec.hosts",
-                        host=entry.host,
-                        gateway=gateway,
-                        star=star.host,
-                        hidden=str(star.ref),
-                        by=str(entry.ref),
-                    )
+            rules = [rule for entry in entries for rule in entry.rules]
+            if not rules or any(rule.takes_all for rule in rules):
+                continue
+            yield from (_hidden(entry, star) for entry in entries if entry.ref != star.ref)
+
+
+def _hidden(entry: istio.Listed, star: istio.Listed) -> Finding:
+    return Finding.of(
+        "IC2202",
+        entry.ref,
+        star.ref,
+        path="spec.hosts",
+        host=entry.host,
+        gateway=entry.gateway,
+        star=star.host,
+        hidden=str(star.ref),
+        by=str(entry.ref),
+    )
+
+
+def _by_host(listed: Iterable[istio.Listed]) -> dict[tuple[str, str], list[istio.Listed]]:
+    by_host: dict[tuple[str, str], list[istio.Listed]] = defaultdict(list)
+    for entry in listed:
+        by_host[entry.gateway, entry.host].append(entry)
+    return by_host
 
 
 def _swallowed(listed: list[istio.Listed], picture: Picture) -> Iterator[Finding]:
     """Rules of a younger VirtualService that an older one's rules match first (F9)."""
-    by_host: dict[tuple[str, str], list[istio.Listed]] = defaultdict(list)
-    for entry in listed:
-        by_host[entry.gateway, entry.host].append(entry)
     seen: set[tuple[Ref, Ref, str]] = set()
-    for (gateway, host), entries in by_host.items():
+    for (gateway, host), entries in _by_host(listed).items():
         for older, younger in combinations(sorted(entries, key=lambda entry: entry.age), 2):
             if picture.owner(older.ref) == picture.owner(younger.ref):
                 continue

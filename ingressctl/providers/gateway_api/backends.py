@@ -54,7 +54,7 @@ def _fault(split: Split, kind: Kind, namespace: str, name: str, ref: Ref, reads:
             f"no ReferenceGrant in namespace {namespace} lets HTTPRoutes of {ref.namespace} "
             f"refer to {kind[1]} {name}"
         )
-    if kind != SERVICE or not reads.list(SERVICE, namespace):
+    if kind != SERVICE or not reads.holds(SERVICE, namespace):
         return ""
     obj = reads.get(Ref(*SERVICE, namespace, name))
     if obj is None:

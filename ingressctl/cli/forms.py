@@ -79,6 +79,13 @@ def difference_lines(seen: Preview) -> Iterator[str]:
         yield f"{identity}: {plural(number, 'change')}. {rows[identity].better}"
 
 
+def usage(seen: Preview) -> Iterator[str]:
+    """A request that works for each written service."""
+    if seen.usage:
+        yield "requests that work:"
+        yield from (f"  {line}" for line in seen.usage)
+
+
 def _sections(seen: Preview, body: Body, paint: Paint) -> Iterator[str]:
     for section in seen.sections:
         yield from _section(section, body, paint, "")

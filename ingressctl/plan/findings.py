@@ -6,8 +6,9 @@ admission, and of the checks of plan/checks. Sorted, so that one input has one o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
+from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
@@ -42,11 +43,28 @@ CHECKS: tuple[Check, ...] = (
 
 def find(cascade: Cascade, *, base: World, settings: Settings) -> tuple[Finding, ...]:
     """Every finding of a cascade over `base`, once, by code and object."""
-    seen = picture.of(cascade, base=base, settings=settings)
     found = [finding for step in cascade.steps for finding in step.findings]
     found += _admission(base, settings)
-    found += [finding for check in CHECKS for finding in check(seen)]
+    found += _checked(cascade, base, settings)
     return tuple(sorted(dict.fromkeys(found), key=order))
+
+
+def about(
+    refs: Container[Ref], cascade: Cascade, *, base: World, settings: Settings
+) -> tuple[Finding, ...]:
+    """What the checks find about some objects, or about what these make."""
+    makers = picture.makers(cascade)
+    found = (
+        finding
+        for finding in _checked(cascade, base, settings)
+        if any(ref in refs or makers.get(ref) in refs for ref in finding.refs)
+    )
+    return tuple(sorted(dict.fromkeys(found), key=order))
+
+
+def _checked(cascade: Cascade, base: World, settings: Settings) -> Iterator[Finding]:
+    seen = picture.of(cascade, base=base, settings=settings)
+    return (finding for check in CHECKS for finding in check(seen))
 
 
 def _admission(base: World, settings: Settings) -> Iterator[Finding]:

@@ -24,14 +24,19 @@ from ingressctl.plan import (
     attribution,
     cascade,
     diff,
+    findings,
     overlay,
     registry,
+    requests,
 )
 from ingressctl.plan.attribution import Ids
 from ingressctl.plan.cascade import Cascade
 from ingressctl.plan.diff import Action, Change
 from ingressctl.plan.overlay import Laid, Written
 from ingressctl.plan.settle import is_routing
+
+MOST_USAGES = 20
+"""Written objects beyond which nobody reads a request for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ class Preview:
     """Written objects as they would be stored, and what of theirs is ours to write."""
     cascade: Cascade
     laid: Laid
+    usage: tuple[str, ...]
+    """A request that works for each written service, as lines."""
 
     def changes(self) -> Iterator[Change]:
         """Every change, in order."""
@@ -106,6 +113,7 @@ def preview(
         run.wanted(owners),
         run.after,
         run.laid,
+        run.usage(),
     )
 
 
@@ -202,8 +210,21 @@ class _Run:
         return part in self.settings.write
 
     def findings(self, owners: Iterable[Ref]) -> tuple[Finding, ...]:
-        """What the last steps of these owners said, each thing once."""
-        return tuple(dict.fromkeys(item for owner in owners for item in self.steps[owner].findings))
+        """What the last steps of these owners said and the checks find about them, each once."""
+        owners = tuple(owners)
+        said = (item for owner in owners for item in self.steps[owner].findings)
+        concerned = frozenset((*owners, *(item.ref for item in self.laid.written)))
+        checked = findings.about(
+            concerned, self.after, base=self.laid.world, settings=self.settings
+        )
+        return tuple(dict.fromkeys((*said, *checked)))
+
+    def usage(self) -> tuple[str, ...]:
+        """A request that works for each written service, where they are few enough to read."""
+        written = frozenset(item.ref for item in self.laid.written)
+        if len(written) > MOST_USAGES:
+            return ()
+        return requests.usage(self.after, settings=self.settings, only=written)
 
     def faults(self, owners: Iterable[Ref]) -> tuple[tuple[Ref, Fault], ...]:
         """Why some reconciles did not come to their end."""

@@ -7,7 +7,7 @@ language models.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,10 +35,14 @@ class Usage:
     inside: str
 
 
-def usage(cascade: Cascade, *, settings: Settings) -> tuple[str, ...]:
+def usage(
+    cascade: Cascade, *, settings: Settings, only: Container[Ref] | None = None
+) -> tuple[str, ...]:
     """Lines to print: a request from outside and one from inside for each service."""
     lines: list[str] = []
     for item in usages(cascade, settings=settings):
+        if only is not None and item.service not in only:
+            continue
         lines += [f"{item.service}: {item.method} {item.outside}"] if item.outside else []
         lines += [f"{item.service}: {item.method} {item.inside} (in the cluster)"]
     return tuple(lines)

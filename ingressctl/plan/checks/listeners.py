@@ -7,15 +7,19 @@ entry is served nowhere there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Finding
 from ingressctl.core.table import Table
-from ingressctl.plan.checks.picture import Picture
+from ingressctl.core.world import Kind
+from ingressctl.plan.checks.picture import GATEWAY, Picture
 
 READ = ("istio", "gateway_api", "ingress")
 """Providers whose objects may be somebody else's as well."""
+
+NEEDS: Mapping[str, Kind] = {"gateway_api": GATEWAY}
+"""Without one of these in the world nothing is refused, and reading is in vain."""
 
 TOLD_ELSEWHERE = frozenset({"IC3303", "IC3304", "IC3307"})
 """Of what reading finds: absent gateways and backends are checked with the whole world in
@@ -29,6 +33,8 @@ def find(picture: Picture) -> Iterator[Finding]:
         if provider is None:
             continue
         objects = [obj for kind in provider.kinds for obj in picture.world.list(kind)]
+        if not objects or (name in NEEDS and not picture.world.holds(NEEDS[name])):
+            continue
         table = provider.read(objects, reads=picture.reads)
         yield from _refused(table, picture)
         yield from (item for item in table.findings if item.code not in TOLD_ELSEWHERE)

@@ -76,11 +76,6 @@ class Picture:
 def of(cascade: Cascade, *, base: World, settings: Settings) -> Picture:
     """The picture of a cascade."""
     reads = Reads(cascade.world, settings, providers=registry.providers())
-    made = {
-        ref_of(obj): step.ref
-        for step in cascade.steps
-        for obj in (*step.emission.objects, *(child.body for child in step.outcome.children))
-    }
     return Picture(
         cascade,
         base,
@@ -89,8 +84,17 @@ def of(cascade: Cascade, *, base: World, settings: Settings) -> Picture:
         tuple(_services(cascade.world)),
         {step.ref: step for step in cascade.steps},
         _ingress(reads),
-        made,
+        makers(cascade),
     )
+
+
+def makers(cascade: Cascade) -> Mapping[Ref, Ref]:
+    """Every object that the cascade wants, with the reconciled object that wants it."""
+    return {
+        ref_of(obj): step.ref
+        for step in cascade.steps
+        for obj in (*step.emission.objects, *(child.body for child in step.outcome.children))
+    }
 
 
 def _services(world: World) -> Iterator[InferenceService]:

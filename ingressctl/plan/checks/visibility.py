@@ -73,6 +73,8 @@ def _suspects(labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _close(text: str, wanted: str) -> bool:
+    if abs(len(text) - len(wanted)) > 3:
+        return False
     return difflib.SequenceMatcher(None, text.lower(), wanted).ratio() > 0.8
 
 

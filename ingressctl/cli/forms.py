@@ -80,8 +80,8 @@ def difference_lines(seen: Preview) -> Iterator[str]:
 
 
 def usage(seen: Preview) -> Iterator[str]:
-    """A request that works for each written service."""
-    if seen.usage:
+    """A request that works for each written service, where anything changes."""
+    if seen.usage and any(True for _ in seen.changes()):
         yield "requests that work:"
         yield from (f"  {line}" for line in seen.usage)
 

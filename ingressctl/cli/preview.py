@@ -82,5 +82,6 @@ def _print(
         return
     make = {"diff": forms.as_diff, "human": forms.as_human, "summary": forms.as_summary}[form]
     printer.data(make(seen, printer.paint))
-    printer.data(forms.usage(seen))
+    if form != "summary":
+        printer.data(forms.usage(seen))
     printer.data([forms.closing(seen, found)])

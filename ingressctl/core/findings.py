@@ -263,14 +263,6 @@ TABLE: dict[str, Code] = _rows(
         ("F28",),
     ),
     Code(
-        "IC3206",
-        "warning",
-        "canaries on an Ingress",
-        "an Ingress cannot split: the canaries of spec.canary get no requests",
-        "use the provider gateway_api or istio",
-        ("F6",),
-    ),
-    Code(
         "IC3210",
         "error",
         "timeout over Knative's maximum",

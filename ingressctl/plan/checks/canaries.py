@@ -13,12 +13,12 @@ def find(picture: Picture) -> Iterator[Finding]:
     """What each service says of canaries in vain."""
     for service in picture.services:
         if picture.mode(service) == "Standard":
-            yield from _standard(service, picture)
+            yield from _standard(service)
         else:
             yield from _knative(service)
 
 
-def _standard(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+def _standard(service: InferenceService) -> Iterator[Finding]:
     for component, spec in service.components:
         if spec.canaryTrafficPercent is not None:
             path = f"spec.{component}.canaryTrafficPercent"
@@ -29,8 +29,6 @@ def _standard(service: InferenceService, picture: Picture) -> Iterator[Finding]:
         return
     if service.spec.transformer is not None:
         yield Finding.of("IC3204", service.ref, path="spec.canary")
-    if picture.provider(service) == "ingress":
-        yield Finding.of("IC3206", service.ref, path="spec.canary")
 
 
 def _knative(service: InferenceService) -> Iterator[Finding]:

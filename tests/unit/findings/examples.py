@@ -192,7 +192,6 @@ EXAMPLES = (
         (standard(annotations={"serving.kserve.io/enable-tag-routing": "true"}),),
         (knative(annotations={"serving.kserve.io/enable-tag-routing": "true"}),),
     ),
-    Example("IC3206", (config(), SPLIT), (config(**GATEWAY_API), SPLIT)),
     Example(
         "IC3210", (knative(predictor={"timeout": 601}),), (knative(predictor={"timeout": 600}),)
     ),

@@ -4,7 +4,8 @@ An API server checks objects against their schemas; files, preserved fields and 
 are not checked by anybody. So every object is held against the few fields that are read of
 its kind before it joins a world, once; what does not fit is refused with its field path
 and left out, and rules need no guards of their own. Unknown kinds are held to the shape of
-metadata alone. `spec.predictor` and the rest of an InferenceService: inferenceservices.py.
+metadata alone. What routing reads of an InferenceService has a view of its own beside this:
+inferenceservices.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from ingressctl.api.inferenceservices import Spec, ViewFault
+from ingressctl.api.inferenceservices import ViewFault
 from ingressctl.api.refs import Raw, group_of, ref_of
 
 Anything = dict[str, Any]
@@ -82,6 +83,84 @@ class Service(_Object):
     spec: ServiceSpec | None = None
 
 
+class ContainerPort(_Shape):
+    name: Text = None
+    containerPort: Number = None
+    protocol: Text = None
+
+
+class Variable(_Shape):
+    name: Text = None
+    value: Text = None
+    valueFrom: Anything | None = None
+
+
+class Container(_Shape):
+    name: Text = None
+    image: Text = None
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Variable] | None = None
+    ports: list[ContainerPort] | None = None
+    resources: Resources | None = None
+    volumeMounts: list[Anything] | None = None
+
+
+class Resources(_Shape):
+    limits: Anything | None = None
+    requests: Anything | None = None
+
+
+class ModelFormat(_Shape):
+    name: Text = None
+    version: Text = None
+    autoSelect: bool | None = None
+    priority: Number = None
+
+
+class Model(Container):
+    modelFormat: ModelFormat | None = None
+    runtime: Text = None
+    runtimeVersion: Text = None
+    protocolVersion: Text = None
+    storageUri: Text = None
+    storage: Anything | None = None
+
+
+class ComponentSpec(_Shape):
+    model: Model | None = None
+    sklearn: Model | None = None
+    tensorflow: Model | None = None
+    xgboost: Model | None = None
+    pytorch: Model | None = None
+    triton: Model | None = None
+    onnx: Model | None = None
+    huggingface: Model | None = None
+    pmml: Model | None = None
+    lightgbm: Model | None = None
+    paddle: Model | None = None
+    containers: list[Container] | None = None
+    initContainers: list[Anything] | None = None
+    volumes: list[Anything] | None = None
+    imagePullSecrets: list[Anything] | None = None
+    tolerations: list[Anything] | None = None
+    nodeSelector: dict[str, str] | None = None
+    affinity: Anything | None = None
+    deploymentStrategy: Anything | None = None
+    workerSpec: Anything | None = None
+
+
+class CanarySpec(_Shape):
+    predictor: ComponentSpec | None = None
+
+
+class InferenceServiceSpec(_Shape):
+    predictor: ComponentSpec | None = None
+    transformer: ComponentSpec | None = None
+    explainer: ComponentSpec | None = None
+    canary: list[CanarySpec] | None = None
+
+
 class ComponentStatus(_Shape):
     url: Text = None
     latestReadyRevision: Text = None
@@ -113,7 +192,7 @@ class InferenceServiceStatus(_Shape):
 
 
 class InferenceService(_Object):
-    spec: Spec | None = None
+    spec: InferenceServiceSpec | None = None
     status: InferenceServiceStatus | None = None
 
 
@@ -135,17 +214,15 @@ class DeploymentStatus(_Shape):
     replicas: Number = None
 
 
-class ModelFormat(_Shape):
-    name: Text = None
-    version: Text = None
-    autoSelect: bool | None = None
-    priority: Number = None
-
-
 class ServingRuntimeSpec(_Shape):
     supportedModelFormats: list[ModelFormat] | None = None
     protocolVersions: list[str] | None = None
-    containers: list[Anything] | None = None
+    containers: list[Container] | None = None
+    volumes: list[Anything] | None = None
+    imagePullSecrets: list[Anything] | None = None
+    tolerations: list[Anything] | None = None
+    nodeSelector: dict[str, str] | None = None
+    affinity: Anything | None = None
     disabled: bool | None = None
     multiModel: bool | None = None
     workerSpec: Anything | None = None
@@ -164,11 +241,6 @@ class TrafficTarget(_Shape):
     latestRevision: bool | None = None
     percent: Number = None
     url: Text = None
-
-
-class ContainerPort(_Shape):
-    name: Text = None
-    containerPort: Number = None
 
 
 class RevisionContainer(_Shape):

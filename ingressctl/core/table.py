@@ -20,6 +20,9 @@ from ingressctl.core import re2, rewriting
 from ingressctl.core.model import Filter, HeaderMatch, Match, Redirect, Split
 from ingressctl.core.outcome import Finding
 
+NO_BACKEND = 503
+"""What proxies answer for a rule whose backends get nothing."""
+
 _PORT = re.compile(r":\d+$")
 
 
@@ -119,7 +122,9 @@ class TableRule:
     def status(self) -> int:
         """What the proxy answers by itself; 0 if it asks a backend."""
         redirect = next((item for item in self.filters if isinstance(item, Redirect)), None)
-        return redirect.status if redirect is not None else self.direct_status
+        if redirect is not None:
+            return redirect.status
+        return self.direct_status or (0 if self.shares() else NO_BACKEND)
 
     def shares(self) -> tuple[tuple[Split, float], ...]:
         """Each backend with its part of the requests; refused ones keep theirs."""

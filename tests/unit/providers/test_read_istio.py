@@ -169,6 +169,8 @@ def test_shares_redirects_and_direct_answers() -> None:
     assert answer.rule.filters == (Redirect("", "id.example.com", 0, 302, "/login"),)
     assert where(answer) == 302
     assert where(go("shop.example.com/", {"directResponse": {"status": 418}})) == 418
+    nothing = [{**half, "weight": 0} for half in halves]
+    assert where(go("shop.example.com/", {"route": nothing})) == 503
 
 
 def test_short_names_are_completed_only_without_dots() -> None:

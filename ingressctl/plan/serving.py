@@ -29,8 +29,9 @@ Owned = Mapping[Ref, tuple[Route, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Routes by owner, and everything there is to say about them.
+    """Routes by owner, and what there is to say about each of them.
 
+    What owners have to share is settled, and told, where their routes are put together.
     `refused` are objects that admission does not let in; `faults` name the owners whose
     routes are not known because their reconcile did not come to its end.
     """
@@ -57,10 +58,7 @@ def served(
     done = cascade.run(laid.world, settings, now=now, providers=providers)
     faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
     emissions = _emissions(done, settings, providers[provider], providers, faults)
-    findings = (
-        *(finding for step in done.steps for finding in step.findings),
-        *providers[provider].merge(emissions.values()).findings,
-    )
+    findings = (finding for step in done.steps for finding in step.findings)
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}
     return Served(done.world, routes, tuple(dict.fromkeys(findings)), tuple(faults), refused)
 

@@ -21,7 +21,7 @@ from ingressctl.core.settings import Settings
 from ingressctl.plan import serving
 from ingressctl.plan.overlay import Laid
 from ingressctl.plan.serving import Served
-from ingressctl.providers.envoy import names, snapshot
+from ingressctl.providers.envoy import names, places, snapshot
 from ingressctl.providers.envoy.facts import WorldFacts
 from ingressctl.proxy import backends, envoy, follow
 from ingressctl.proxy.backends import Backend, LocalFacts
@@ -218,7 +218,8 @@ class Up:
     def _say_findings(self, served: Served) -> None:
         """Each thing once, until it is said no longer."""
         failed = (f"not served: {_failed(ref, fault)}" for ref, fault in served.faults)
-        found = ("\n".join(self.lines(finding)) for finding in served.findings)
+        shared = places.conflicts(self.book.asking) if self.book else ()
+        found = ("\n".join(self.lines(finding)) for finding in (*served.findings, *shared))
         lines = (*failed, *found)
         for text in lines:
             if text not in self._said:

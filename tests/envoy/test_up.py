@@ -177,6 +177,23 @@ spec: {predictor: {model: {modelFormat: {name: unheard-of}}}}
 """
 
 
+async def test_a_host_that_two_ask_for_is_told(file: Path) -> None:
+    """The dash of the host template makes two services meet: the older one is served."""
+    other = yaml.safe_load(BAD)
+    other["metadata"] = {
+        "name": "a-b",
+        "namespace": "c",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    other["spec"] = {"predictor": {"containers": [{"name": "kserve-container", "image": "m"}]}}
+    again = {**other, "metadata": {"name": "a", "namespace": "b-c"}}
+    file.write_text("---\n".join([manifest(), yaml.safe_dump(other), yaml.safe_dump(again)]))
+    async with running(file) as run:
+        status, seen = await run.get("a-b-c.example.com")
+        assert (status, seen["namespace"]) == (200, "c")
+        assert any("IC2101" in line or "IC4201" in line for line in run.lines)
+
+
 async def test_backends_told_on_the_command_line_are_used(file: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

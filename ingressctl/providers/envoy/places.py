@@ -7,7 +7,7 @@ several, the longest path first, so that no owner's prefix swallows another's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ingressctl.core.model import Entry, Group, Host, Route
@@ -89,9 +89,11 @@ def _depth(group: Group) -> int:
     return min((len(path) for path in paths), default=0)
 
 
-def conflicts(asking: Mapping[Place, Iterable[Tenant]]) -> Iterator[Finding]:
+def conflicts(asking: Mapping[Place, Sequence[Tenant]]) -> Iterator[Finding]:
     """A finding for every owner that does not get a host it asked for."""
     for place, everybody in asking.items():
+        if len({tenant.route.owner.ref for tenant in everybody}) < 2:
+            continue
         admitted = in_order(everybody)
         refused = dict.fromkeys(
             tenant.route.owner.ref for tenant in everybody if tenant not in admitted

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +17,10 @@ from h2 import config, connection, events, exceptions, settings
 HEADER_BYTES = 16 * 1024 * 1024
 
 
-async def serve(identity: Mapping[str, Any]) -> asyncio.Server:
-    """Listen on a free port of this machine."""
+async def serve(identity: Mapping[str, Any], place: socket.socket) -> asyncio.Server:
+    """Answer at a listening socket."""
     loop = asyncio.get_running_loop()
-    return await loop.create_server(lambda: _Protocol(identity), "127.0.0.1", 0)
+    return await loop.create_server(lambda: _Protocol(identity), sock=place)
 
 
 class _Protocol(asyncio.Protocol):

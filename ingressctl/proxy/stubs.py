@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -65,15 +66,21 @@ class Stubs:
             max_line_size=HEADER_BYTES,
             max_field_size=HEADER_BYTES,
         )
+        place = _listening()
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
         self._runners.append(runner)
-        return Address("127.0.0.1", int(runner.addresses[0][1]))
+        await web.SockSite(runner, place).start()
+        return Address(*place.getsockname())
 
     async def _start_h2(self, identity: Identity) -> Address:
-        server = await stub_h2.serve(asdict(identity))
-        self._servers.append(server)
-        return Address("127.0.0.1", int(server.sockets[0].getsockname()[1]))
+        place = _listening()
+        self._servers.append(await stub_h2.serve(asdict(identity), place))
+        return Address(*place.getsockname())
+
+
+def _listening() -> socket.socket:
+    """A free port of this machine. Raises OSError where asyncio would go on without one."""
+    return socket.create_server(("127.0.0.1", 0))
 
 
 def application(identity: Identity) -> web.Application:

@@ -160,12 +160,12 @@ class Up:
         try:
             # In a thread: thousands of services take seconds, and stubs live in this loop.
             served = await asyncio.to_thread(self.derive)
+            facts = await self._facts_with_stubs(served)
         except Refused as refused:
             for reason in refused.reasons:
                 self.talk(f"refused: {reason}")
             self.talk("the last good routes go on being served")
             return
-        facts = await self._facts_with_stubs(served)
         assert self.book is not None
         assert self._gateway is not None
         changes = self.book.replace(served.routes, facts)
@@ -184,7 +184,10 @@ class Up:
         if self.options.stub:
             routes = (route for owned in served.routes.values() for route in owned)
             upstreams = snapshot.upstreams_of(routes, facts)
-            await self.stubs.serve(backends.identities(upstreams, facts))
+            try:
+                await self.stubs.serve(backends.identities(upstreams, facts))
+            except OSError as error:
+                raise Refused((_no_stub(error),)) from None
         return facts
 
     def _refused(self, refusal: Refusal) -> None:
@@ -232,6 +235,13 @@ def _reason(finding: Finding) -> Reason:
     place = f"{finding.refs[0]}: " if finding.refs else ""
     where = str(finding.origin) if finding.origin else ""
     return Reason(place + findings.message(finding), findings.remedy(finding), where)
+
+
+def _no_stub(error: OSError) -> Reason:
+    return Reason(
+        f"a stub cannot be started: {error.strerror or error}",
+        "raise the limit of open files (ulimit -n), or serve fewer files at a time",
+    )
 
 
 def _failed(ref: Ref, fault: Fault) -> Reason:

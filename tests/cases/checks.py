@@ -25,14 +25,14 @@ class Seen:
     """What a check may look at: stored objects, generated ones, and what was measured.
 
     `providers` are the outputs that are judged, by the words of the cases; `xds` lists
-    resources as (kind, name, JSON) of the configuration asked for.
+    resources as (kind, names, JSON) of the configuration asked for.
     """
 
     objects: tuple[Raw, ...]
     generated: tuple[Raw, ...]
     measure: Callable[[str, str], Any]
     admitted: Callable[[Raw], str]
-    xds: Callable[[str], Iterable[tuple[str, str, Any]]]
+    xds: Callable[[str], Iterable[tuple[str, tuple[str, ...], Any]]]
     router_configs: Callable[[], Iterable[tuple[Ref, Any]]]
     providers: frozenset[str]
 
@@ -112,8 +112,8 @@ def select(text: str, seen: Seen, check: Mapping[str, Any]) -> list[Any]:
         resources = seen.xds(check.get("version", "last"))
         return [
             body
-            for found, title, body in resources
-            if found == wanted and fnmatch.fnmatchcase(title, name)
+            for found, titles, body in resources
+            if found == wanted and any(fnmatch.fnmatchcase(title, name) for title in titles)
         ]
     if kind == "RouterConfig":
         return [body for ref, body in seen.router_configs() if _named(ref, name)]

@@ -169,7 +169,7 @@ def _state(entry: Mapping[str, Any], state: State) -> list[str]:
         generated=state.generated,
         measure=state.measure,
         admitted=lambda obj: "; ".join(admitting.refusals(obj, state)),
-        xds=lambda version: previewing.xds(state, version),
+        xds=lambda version: previewing.resources(state, version),
         router_configs=_no_router_configs,
         providers=frozenset(_judged(state)),
     )

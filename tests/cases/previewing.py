@@ -14,6 +14,7 @@ from ingressctl.core.outcome import Finding
 from ingressctl.core.table import Request
 from ingressctl.plan import admitting as admission
 from ingressctl.plan import explain, findings, requests
+from tests.cases import xds
 from tests.cases.field_state import State
 
 FIELDS = frozenset("findings noFindings prints explain exit maxSeconds sameAsApplied".split())
@@ -107,6 +108,12 @@ def _shown(finding: Finding) -> str:
     return f"{table.level(finding)} {finding.code} ({refs}) {table.message(finding)}"
 
 
-def xds(state: State, version: str) -> Iterable[tuple[str, str, Any]]:
-    """The xDS resources of the state. Raises LookupError until the envoy provider dumps them."""
-    raise LookupError(f"xDS resources ({version}) cannot be read yet")
+def resources(state: State, version: str) -> Iterable[tuple[str, tuple[str, ...], Any]]:
+    """The xDS resources of a state; the first after a start are those of its quiet world.
+
+    Raises LookupError for a version that the cases do not have.
+    """
+    if version not in ("first", "last"):
+        raise LookupError(f"version {version!r} is neither first nor last")
+    routes = (route for step in state.cascade.steps for route in step.emission.routes)
+    return xds.resources(routes, state.after)

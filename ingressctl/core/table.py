@@ -409,12 +409,14 @@ def header_matches(header: HeaderMatch, value: str | None) -> bool:
 
 
 def _less_specific(pattern: str, candidates: Iterable[tuple[str, VirtualHost]]) -> list[Loss]:
-    """Rules that are never asked because another object names the host more closely."""
+    """Rules that are never asked because another object names the host more closely.
+
+    The same host at another port is no loss.
+    """
     return [
         Loss(rule.source, rule.name, f"its host {other} is less specific than {pattern}")
-        if other != pattern
-        else Loss(rule.source, rule.name, f"another object holds {pattern}")
         for other, virtual_host in candidates
+        if other != pattern
         for rule in virtual_host.rules
     ]
 

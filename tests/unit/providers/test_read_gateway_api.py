@@ -253,6 +253,15 @@ def test_a_listener_of_the_same_namespace_and_by_name_and_port() -> None:
     assert where(ask(table, EDGE, "shop.example.com/", port=80)) == 404
 
 
+def test_the_same_host_at_another_listener_is_no_loss() -> None:
+    listeners = (listener("http"), listener("https", port=443, protocol="HTTPS"))
+    table = read(provider, gateway(*listeners), route(rule("m")))
+    for scheme in ("http", "https"):
+        answer = ask(table, EDGE, "shop.example.com/", scheme=scheme)
+        assert where(answer) == "m"
+        assert answer.losers == ()
+
+
 def test_a_missing_gateway_takes_everything_and_is_told() -> None:
     table = read(provider, route(rule("m")))
     assert where(ask(table, EDGE, "shop.example.com/")) == "m"

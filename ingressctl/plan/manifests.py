@@ -104,7 +104,9 @@ def line_of(data: bytes, line: int, path: str) -> int:
     return yamltext.line_of(node, parts(path))
 
 
-_PART = re.compile(r"\['(?P<quoted>[^']*)'\]|\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)")
+_PART = re.compile(
+    r"\[(?P<mark>['\"])(?P<quoted>.*?)(?P=mark)\]|\[(?P<index>\d+)\]|(?P<name>[^.\[\]]+)"
+)
 
 
 def parts(path: str) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from ingressctl.api.inferenceservices import (
     CLUSTER_LOCAL,
@@ -72,6 +73,7 @@ def _suspects(labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
+@lru_cache(maxsize=4096)
 def _close(text: str, wanted: str) -> bool:
     if abs(len(text) - len(wanted)) > 3:
         return False

@@ -25,7 +25,6 @@ from tests.cases import comparing, loading
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EXAMPLES = int(os.environ.get("INGRESSCTL_FUZZ", "400"))
-EXAMPLES_GIVEN = "INGRESSCTL_FUZZ" in os.environ
 
 SCALARS = (
     st.none()
@@ -92,8 +91,6 @@ def broken_worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
 @given(objects=broken_worlds())
 @settings(
     max_examples=EXAMPLES // 5,
-    derandomize=not EXAMPLES_GIVEN,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_a_cascade_never_raises(provider: str, objects: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.envoy.test_up import manifest
+from tests.envoy.test_up import PATIENCE, manifest
 
 PROGRAM = [sys.executable, "-m", "ingressctl", "up"]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
@@ -31,7 +31,7 @@ def call(*words: str) -> subprocess.CompletedProcess[str]:
         [*PROGRAM, *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         env=ENVIRONMENT,
     )
@@ -102,7 +102,7 @@ def test_a_signal_ends_everything(file: str, number: signal.Signals) -> None:
                 break
         with socket.create_connection(("127.0.0.1", port)):
             process.send_signal(number)
-            assert process.wait(timeout=30) == 0
+            assert process.wait(timeout=PATIENCE) == 0
         process.stderr.read()
     with socket.create_server(("127.0.0.1", port)):
         pass

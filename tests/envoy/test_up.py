@@ -26,6 +26,8 @@ from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
 from tests import worlds
 
 SEED = 3
+PATIENCE = 90
+"""Seconds until a test gives up: the machine may be busy, and nothing is measured here."""
 
 
 def manifest(**changes: str) -> str:
@@ -88,12 +90,12 @@ class Running:
             return response.status, await response.json() if response.status == 200 else {}
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not condition():
                 await asyncio.sleep(0.01)
 
     async def status_becomes(self, host: str, status: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while (await self.get(host))[0] != status:
                 await asyncio.sleep(0.01)
 
@@ -297,7 +299,7 @@ async def test_a_killed_parent_leaves_no_envoy(file: Path) -> None:
     os.kill(pid, 0)
     process.kill()
     await process.wait()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while _lives(pid):
             await asyncio.sleep(0.02)
     for left in directory.iterdir():

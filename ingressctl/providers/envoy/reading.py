@@ -7,7 +7,6 @@ cluster that is not named after a Service is taken as an external target.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import get_args
 
 from envoy.config.core.v3 import base_pb2
@@ -95,7 +94,7 @@ def _table_match(route: components.Route) -> TableMatch:
     """Envoy's plain prefix is by character, and so is a rewrite of it."""
     match = _match(route.match)
     if match.path is None and route.route.prefix_rewrite:
-        match = replace(match, path=PathMatch("prefix", "/"))
+        match = Match(PathMatch("prefix", "/"), match.headers, match.method)
     by_character = route.match.WhichOneof("path_specifier") == "prefix"
     return TableMatch(match, prefix="character" if by_character else "element")
 

@@ -13,15 +13,12 @@ from collections.abc import Iterable, Iterator
 from envoy.config.core.v3 import base_pb2
 from envoy.config.route.v3 import route_components_pb2 as components
 from envoy.config.route.v3 import route_pb2, scoped_route_pb2
-from envoy.type.matcher.v3 import regex_pb2, string_pb2
 from google.protobuf import any_pb2, duration_pb2
 
 from ingressctl.api.refs import Ref
 from ingressctl.core.model import (
     External,
-    HeaderMatch,
     Match,
-    PathMatch,
     Redirect,
     RewriteHost,
     RewritePath,
@@ -29,7 +26,7 @@ from ingressctl.core.model import (
     SetHeaders,
     Split,
 )
-from ingressctl.providers.envoy import durations, names
+from ingressctl.providers.envoy import durations, matches, names, rewrites
 from ingressctl.providers.envoy.facts import Facts
 from ingressctl.providers.envoy.places import Place, Tenant
 
@@ -101,7 +98,7 @@ def _routes(tenant: Tenant, facts: Facts) -> Iterator[components.Route]:
 
 
 def _route(rule: Rule, match: Match, source: Ref, facts: Facts) -> components.Route:
-    name, matcher = names.route(source, rule.name), _match(match)
+    name, matcher = names.route(source, rule.name), matches.make(match)
     redirect = rule.filter(Redirect)
     if redirect is not None:
         return components.Route(name=name, match=matcher, redirect=_redirect(redirect))
@@ -137,41 +134,6 @@ def _redirect(redirect: Redirect) -> components.RedirectAction:
     )
 
 
-def _match(match: Match) -> components.RouteMatch:
-    matcher = _path(match.path)
-    matcher.headers.extend(_header(header) for header in match.headers)
-    if match.method:
-        matcher.headers.append(_header(HeaderMatch(":method", "exact", match.method)))
-    return matcher
-
-
-def _path(path: PathMatch | None) -> components.RouteMatch:
-    if path is None:
-        return components.RouteMatch(prefix="/")
-    if path.kind == "exact":
-        return components.RouteMatch(path=path.value)
-    if path.kind == "regex":
-        return components.RouteMatch(safe_regex=regex_pb2.RegexMatcher(regex=path.value))
-    bare = path.value.rstrip("/")
-    return _below(bare) if bare else components.RouteMatch(prefix="/")
-
-
-def _below(bare: str) -> components.RouteMatch:
-    return components.RouteMatch(path_separated_prefix=bare)
-
-
-def _header(header: HeaderMatch) -> components.HeaderMatcher:
-    name = header.name.lower()
-    if header.kind == "present":
-        return components.HeaderMatcher(name=name, present_match=True)
-    texts = {
-        "exact": string_pb2.StringMatcher(exact=header.value),
-        "prefix": string_pb2.StringMatcher(prefix=header.value),
-        "regex": string_pb2.StringMatcher(safe_regex=regex_pb2.RegexMatcher(regex=header.value)),
-    }
-    return components.HeaderMatcher(name=name, string_match=texts[header.kind])
-
-
 def _action(rule: Rule, match: Match, facts: Facts) -> components.RouteAction:
     action = components.RouteAction(
         timeout=duration(rule.timeout),
@@ -185,7 +147,7 @@ def _action(rule: Rule, match: Match, facts: Facts) -> components.RouteAction:
         action.weighted_clusters.clusters.extend(_weighted(split, rule, facts) for split in splits)
     rewrite = rule.filter(RewritePath)
     if rewrite is not None:
-        _rewrite(action, rewrite, match.path)
+        rewrites.put(action, rewrite, match.path)
     return action
 
 
@@ -265,50 +227,3 @@ def _host(rule: Rule) -> str:
     rewrite = rule.filter(RewriteHost)
     written = [value for name, value in _headers(rule) if _is_host(name)]
     return written[-1] if written else rewrite.host if rewrite else ""
-
-
-def _rewrite(action: components.RouteAction, rewrite: RewritePath, path: PathMatch | None) -> None:
-    """A rewrite by text or expression, so that elements stay apart whatever the slashes.
-
-    Envoy's own prefix rewrite joins texts: /a to / would make //b of /a/b.
-    """
-    value, bare = rewrite.value, rewrite.value.rstrip("/")
-    if rewrite.kind == "regex":
-        _substitute(action, rewrite.pattern, value)
-    elif rewrite.kind == "full" or path is None:
-        _substitute(action, "^/.*$", _literal(value))
-    elif path.kind == "regex":
-        _rewrite_all(action, value)
-    elif path.kind == "exact":
-        tail = path.value[len(path.value.rstrip("/")) :]
-        _substitute(action, "^/.*$", _literal(bare + tail if tail else value or "/"))
-    else:
-        _rewrite_prefix(action, path.value.rstrip("/"), value)
-
-
-def _rewrite_all(action: components.RouteAction, value: str) -> None:
-    """The whole path, of which final slashes are kept."""
-    if value.endswith("/"):
-        _substitute(action, "^/.*$", _literal(value))
-    else:
-        _substitute(action, "^/.*?(/*)$", _literal(value) + r"\1")
-
-
-def _rewrite_prefix(action: components.RouteAction, prefix: str, value: str) -> None:
-    if not prefix:
-        action.prefix_rewrite = value.rstrip("/") + "/"
-    elif value.endswith("/"):
-        _substitute(action, f"^{re.escape(prefix)}/?", _literal(value))
-    elif value:
-        action.prefix_rewrite = value
-    else:
-        _rewrite_prefix(action, prefix, "/")
-
-
-def _substitute(action: components.RouteAction, pattern: str, value: str) -> None:
-    action.regex_rewrite.pattern.regex = pattern
-    action.regex_rewrite.substitution = value
-
-
-def _literal(text: str) -> str:
-    return text.replace("\\", "\\\\")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingressctl.api import shapes
+from ingressctl.api.refs import Raw
 from ingressctl.cli import options
 from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault
@@ -53,8 +55,19 @@ def read(base: options.Base, settings: Settings, printer: Printer) -> Held:
     for resource, reason in answer.refused:
         text = f"{resource.plural} may not be listed and are left out: {reason}"
         printer.notices([Note(text, "ask for the right to list them", Origin("cluster"))])
-    world = World.of(answer.objects)
+    world = World.of(_of_their_shape(answer.objects, printer))
     return Held(world, answer.namespace, answer.absent)
+
+
+def _of_their_shape(objects: Iterable[Raw], printer: Printer) -> Iterator[Raw]:
+    """The objects that rules can read; preserved fields and old versions are unchecked."""
+    for obj in objects:
+        fault = shapes.fault(obj)
+        if fault is None or fault.ref[:2] == kinds.INFERENCE_SERVICE:
+            yield obj
+        else:
+            text = f"{fault} and the object is left out"
+            printer.notices([Note(text, "correct the object", Origin("cluster"))])
 
 
 def parse_duration(text: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,17 @@ from ingressctl.plan.manifests import Note
 
 _CODES: Mapping[str, str] = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
 _LEVELS: Mapping[str, str] = {"error": "red", "warning": "yellow", "info": "cyan"}
+
+
+_CONTROL = re.compile(
+    r"\x1b(?!\[\d{0,2}m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+"""What moves a terminal's cursor, writes its title or turns text around; colours may stay."""
+
+
+def safe(text: str) -> str:
+    """Text for people: what inputs hold cannot give a terminal orders."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def coloured(choice: str, stream: TextIO) -> bool:
@@ -53,7 +65,7 @@ class Printer:
 
     def data(self, lines: Iterable[str]) -> None:
         """Lines of data."""
-        text = "\n".join(lines)
+        text = safe("\n".join(lines))
         if text:
             sys.stdout.write(f"{text}\n")
 
@@ -76,7 +88,7 @@ class Printer:
     def say(self, text: str) -> None:
         """Talk that -q mutes."""
         if not self.quiet:
-            sys.stderr.write(f"{text}\n")
+            sys.stderr.write(f"{safe(text)}\n")
 
     def notices(self, notes: Iterable[Note]) -> None:
         """Notices about inputs."""
@@ -87,15 +99,16 @@ class Printer:
     def problem(self, problem: Problem) -> None:
         """An error; never muted."""
         where = f"{problem.where}: " if problem.where else ""
-        sys.stderr.write(f"{self.loud('red', 'error:')} {where}{problem.cause}\n")
+        sys.stderr.write(safe(f"{self.loud('red', 'error:')} {where}{problem.cause}\n"))
         if problem.remedy:
-            sys.stderr.write(f"  help: {problem.remedy}\n")
+            sys.stderr.write(safe(f"  help: {problem.remedy}\n"))
 
     def findings(self, found: Iterable[Finding]) -> None:
         """Findings as talk; errors are told even when quiet."""
         for finding in found:
             if not self.quiet or table.level(finding) == "error":
-                sys.stderr.writelines(f"{line}\n" for line in finding_lines(finding, self.loud))
+                lines = finding_lines(finding, self.loud)
+                sys.stderr.writelines(f"{safe(line)}\n" for line in lines)
 
 
 def plural(number: int, noun: str) -> str:

@@ -105,6 +105,8 @@ def faults(
             continue
         if any(refs == (ref,) and text in fault.message for refs, text in said):
             continue
+        if fault.where == "config" and any(text == fault.message for _, text in said):
+            continue
         origin = origins.get(ref)
         where = str(_field_origin(origin, fault.path, shown)) if origin else ""
         text = f"{ref}: {fault.path + ': ' if fault.path else ''}{fault.message}"

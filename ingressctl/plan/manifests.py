@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ingressctl.api import shapes
 from ingressctl.api.refs import Raw
 from ingressctl.core.outcome import Origin
 from ingressctl.plan import yamltext
@@ -52,6 +53,7 @@ class Parsed:
 
 
 EMPTY = "holds no objects"
+NESTED_LISTS = 8
 
 Path = tuple[str | int, ...]
 Lines = Callable[[Path], int]
@@ -214,18 +216,30 @@ def _is_list(value: Mapping[str, Any]) -> bool:
     return isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)
 
 
-def _add(value: Any, line: int, gathering: _Gathering, lines: Lines) -> None:
-    """An object, or the objects of a List, or the fault that it is neither."""
+def _add(value: Any, line: int, gathering: _Gathering, lines: Lines, place: Path = ()) -> None:
+    """An object, or the objects of a List and of Lists in it, or the fault that it is neither."""
     if not (isinstance(value, dict) and _is_list(value)):
-        _add_object(value, line, gathering, lines, ())
+        _add_object(value, line, gathering, lines, place)
+        return
+    if len(place) > 2 * NESTED_LISTS:
+        text = f"Lists in Lists are more than {NESTED_LISTS} deep"
+        gathering.fault(text, "write the objects side by side", line)
         return
     for index, item in enumerate(value["items"]):
-        place: Path = ("items", index)
-        _add_object(item, lines(place) if line else 0, gathering, lines, place)
+        inside = (*place, "items", index)
+        _add(_with_kind(item, value), lines(inside) if line else 0, gathering, lines, inside)
+
+
+def _with_kind(item: Any, around: Mapping[str, Any]) -> Any:
+    """An item of a typed list, such as a ServiceList, carries no kind of its own."""
+    kind = str(around["kind"]).removesuffix("List")
+    if not kind or not isinstance(item, dict) or item.get("kind") or item.get("apiVersion"):
+        return item
+    return {"apiVersion": around.get("apiVersion"), "kind": kind, **item}
 
 
 def _add_object(value: Any, line: int, gathering: _Gathering, lines: Lines, place: Path) -> None:
-    faults = tuple(_shape_faults(value))
+    faults = tuple(_shape_faults(value)) or tuple(_kind_faults(value))
     for fault in faults:
         at = lines((*place, *fault.path))
         gathering.fault(fault.text, fault.remedy, at, written(fault.path))
@@ -266,24 +280,32 @@ def _shape_faults(value: Any) -> Iterator[_ShapeFault]:
             yield _wrong((key,), value[key], "text")
     if missing:
         return
-    metadata = value.get("metadata")
-    if metadata is None:
-        yield _ShapeFault((), "has no metadata.name", "give the object a name")
-    elif not isinstance(metadata, dict):
-        yield _wrong(("metadata",), metadata, "a mapping")
-    else:
-        yield from _metadata_faults(metadata)
+    yield from _unprintable(value, ("apiVersion",), ("kind",))
+    if value["kind"] == "List":
+        yield _ShapeFault(("items",), "a List needs items, a list of objects", "write a list")
+        return
+    yield from _metadata_faults(value.get("metadata"))
     for key in ("spec", "status", "data"):
         if value.get(key) is not None and not isinstance(value[key], dict):
             yield _wrong((key,), value[key], "a mapping")
 
 
-def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault]:
+def _metadata_faults(metadata: Any) -> Iterator[_ShapeFault]:
+    if metadata is None:
+        yield _ShapeFault((), "has no metadata.name", "give the object a name")
+    elif not isinstance(metadata, dict):
+        yield _wrong(("metadata",), metadata, "a mapping")
+    else:
+        yield from _faults_inside_metadata(metadata)
+
+
+def _faults_inside_metadata(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault]:
     if not metadata.get("name"):
         yield _ShapeFault(("metadata",), "has no metadata.name", "give the object a name")
     for key in ("name", "namespace", "uid"):
         if metadata.get(key) and not isinstance(metadata[key], str):
             yield _wrong(("metadata", key), metadata[key], "text")
+    yield from _unprintable({"metadata": metadata}, ("metadata", "name"), ("metadata", "namespace"))
     for key in ("labels", "annotations"):
         values = metadata.get(key)
         if values is None:
@@ -301,8 +323,58 @@ def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault]:
         yield _wrong(("metadata", "ownerReferences"), owners, "a list of mappings")
 
 
+def _unprintable(value: Any, *paths: tuple[str, ...]) -> Iterator[_ShapeFault]:
+    """Names that could write on a terminal as they please: no API server has such."""
+    for path in paths:
+        text: Any = value
+        for key in path:
+            text = text.get(key)
+        if isinstance(text, str) and not text.isprintable():
+            said = f"holds a character that no name may have: {text!r}"
+            yield _ShapeFault(path, said, "write letters, digits, hyphens and dots")
+
+
+def _kind_faults(value: Raw) -> Iterator[_ShapeFault]:
+    """What rules take for granted of an object of its kind (api/shapes.py).
+
+    The spec of an InferenceService is left to admission, which tells all of its faults.
+    """
+    if value["kind"] == "ConfigMap" and value.get("data"):
+        values = {key: text for key, text in value["data"].items() if not isinstance(text, str)}
+        for key, text in values.items():
+            yield _wrong(("data", key), text, "text")
+        if values:
+            return
+    held = {**value, "spec": None} if value["kind"] == "InferenceService" else value
+    fault = shapes.fault(held)
+    if fault is not None:
+        yield _ShapeFault(parts(fault.path), _in_words(fault.text), "correct the field's type")
+
+
+_EXPECTED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
+_TYPES: Mapping[str, str] = {
+    "array": "a list",
+    "bool": "a boolean",
+    "float": "a number",
+    "int": "a whole number",
+    "null": "nothing",
+    "object": "a mapping",
+    "str": "text",
+}
+
+
+def _in_words(text: str) -> str:
+    """``Expected `array | null`, got `int` `` in the words of YAML."""
+    match = _EXPECTED.fullmatch(text)
+    if match is None:
+        return text
+    wanted = [_TYPES.get(name, name) for name in match[1].split(" | ") if name != "null"]
+    return f"must be {' or '.join(wanted)}, not {_TYPES.get(match[2], match[2])}"
+
+
 def _wrong(path: Path, value: Any, wanted: str) -> _ShapeFault:
-    remedy = f'write "{_plain(value)}" in quotes' if wanted == "text" else f"write {wanted}"
+    quoted = wanted == "text" and not isinstance(value, dict | list)
+    remedy = f'write "{_plain(value)}" in quotes' if quoted else f"write {wanted}"
     return _ShapeFault(path, f"must be {wanted}, not {_called(value)}", remedy)
 
 

@@ -242,6 +242,104 @@ def test_a_field_that_cannot_be_is_told_with_its_line(
     assert says in checked.out
 
 
+BROKEN_SHAPES = """\
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: v, namespace: d}
+spec:
+  hosts: 5
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: v, namespace: d}
+spec:
+  parentRefs: [q]
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: v, namespace: d}
+spec:
+  rules: [1]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inferenceservice-config, namespace: kserve}
+data:
+  ingress: {ingressDomain: example.org}
+"""
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "check", "explain http://a.b/"])
+def test_objects_that_have_not_the_shape_of_their_kind_are_told(
+    tmp_path: Path, command: str
+) -> None:
+    """No API server has checked a file: a rule must never meet text where a list belongs."""
+    path = write(tmp_path / "m.yaml", BROKEN_SHAPES)
+    refused(
+        run(*command.split(), "-f", path, "--against", "none"),
+        "m.yaml:5: spec.hosts: must be a list, not a whole number",
+        "m.yaml:11: spec.parentRefs[0]: must be a mapping, not text",
+        "m.yaml:17: spec.rules[0]: must be a mapping, not a whole number",
+        "m.yaml:23: data.ingress: must be text, not a mapping",
+    )
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "check"])
+def test_what_a_file_holds_gives_a_terminal_no_orders(tmp_path: Path, command: str) -> None:
+    """A title, a colour or a reversed text in a name is shown by its escape."""
+    name = 'apiVersion: v1\nkind: Service\nmetadata: {name: "a\\e]0;b\\a"}\n'
+    done = run(command, "-f", write(tmp_path / "m.yaml", name), "--against", "none")
+    refused(done, "m.yaml:3: metadata.name: holds a character that no name may have")
+    assert done.err.replace("\n", "").isprintable()
+    value = GOOD.read_text().replace("deploymentMode: Standard", 'deploymentMode: "\\e[2J\\u202e"')
+    done = run(command, "-f", write(tmp_path / "n.yaml", value), "--against", "none")
+    assert "deploymentMode" in done.err + done.out
+    assert (done.err + done.out).replace("\n", "").isprintable()
+
+
+def test_lists_in_lists_and_lists_of_a_kind_are_unfolded(tmp_path: Path) -> None:
+    text = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ServiceList
+  items:
+  - metadata: {name: a, namespace: d}
+"""
+    done = run("preview", "-f", write(tmp_path / "m.yaml", text), "--against", "none", "-q")
+    assert "+ created Service d/a" in done.out
+    nested = text.replace("- apiVersion: v1\n  kind: ServiceList\n  items:\n", "")
+    broken = nested.replace("items:\n  - metadata: {name: a, namespace: d}", "items: {a: b}")
+    refused(
+        run("preview", "-f", write(tmp_path / "n.yaml", broken), "--against", "none"),
+        "n.yaml:3: items: a List needs items",
+    )
+
+
+def test_every_fault_of_the_configuration_is_told_where_it_stands(tmp_path: Path) -> None:
+    """The ConfigMap's lines, once each, however many services ask for it."""
+    config = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inferenceservice-config, namespace: kserve}
+data:
+  ingress: "{"
+  deploy: "[1]"
+---
+"""
+    path = write(tmp_path / "m.yaml", config + GOOD.read_text())
+    for command in ("preview", "render"):
+        done = run(command, "-f", path, "--against", "none")
+        assert done.code == 2
+        where = "(ConfigMap kserve/inferenceservice-config"
+        assert [line.count(where) for line in done.err.splitlines() if "error" in line] == [1, 1]
+        assert "m.yaml:6) data.ingress: unable to parse ingress config json" in done.err
+        assert "m.yaml:7) data.deploy: unable to parse deploy config json" in done.err
+        assert "mend the key ingress of ConfigMap kserve/inferenceservice-config" in done.err
+
+
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [

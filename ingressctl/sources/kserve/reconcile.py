@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from ingressctl.api import configmaps
+from ingressctl.api import configchecks, configmaps
 from ingressctl.api.inferenceservices import InferenceService, ViewFault
-from ingressctl.api.refs import Raw, ref_of
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings, passes
 from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.world import Reads
@@ -45,7 +45,7 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     except ViewFault as fault:
         return _refused(fault)
     except configmaps.ConfigFault as fault:
-        return _misconfigured(obj, str(fault), reads)
+        return _misconfigured(str(fault), reads)
 
 
 def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
@@ -59,7 +59,7 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     except ViewFault as fault:
         return _refused(fault)
     except configmaps.ConfigFault as fault:
-        return _misconfigured(obj, str(fault), reads)
+        return _misconfigured(str(fault), reads)
     draft.fields["deploymentMode"] = resolved
     return Outcome(
         routes=routing.routes,
@@ -84,7 +84,7 @@ def reconcile_status(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     except ViewFault as fault:
         return _refused(fault)
     except configmaps.ConfigFault as fault:
-        return _misconfigured(obj, str(fault), reads)
+        return _misconfigured(str(fault), reads)
     return Outcome(status=draft.dump(), keep=Keep(everything=True))
 
 
@@ -220,13 +220,24 @@ def _refused(fault: ViewFault) -> Outcome:
     )
 
 
-def _misconfigured(obj: Raw, text: str, reads: Reads) -> Outcome:
-    finding = Finding.of(
-        "IC1102",
-        ref_of(obj),
-        text=text,
-        name=configuration.NAME,
-        namespace=reads.settings.config_namespace,
-        key="",
+def _misconfigured(text: str, reads: Reads) -> Outcome:
+    """No pass goes on; what is told is every fault of the ConfigMap, where it stands."""
+    place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
+    data = (reads.get(place) or {}).get("data") or {}
+    told = tuple(
+        Finding.of(
+            "IC1102",
+            place,
+            path=f"data.{fault.path}",
+            text=fault.message,
+            name=place.name,
+            namespace=place.namespace,
+            key=fault.path.partition(".")[0],
+        )
+        for fault in configchecks.faults(data, gateway_optional=reads.differs("Q28"))
     )
-    return Outcome(findings=(finding,), faults=(Fault(text, "config"),), keep=Keep(everything=True))
+    return Outcome(
+        findings=told,
+        faults=(Fault(text, "config"),),
+        keep=Keep(everything=True),
+    )

@@ -10,52 +10,14 @@ filled in without the engine (0.4 us instead of 15).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
-import gotpl
-from gotpl.parse import nodes as syntax
-from gotpl.parse.parser import parse_template
-from gotpl.runtime.gofmt import sprintf
-
 MAX_SOURCE = 64 * 1024
-MAX_OUTPUT = 64 * 1024
 
-_BUDGET = gotpl.ExecutionBudget(
-    max_output_chars=MAX_OUTPUT,
-    max_iterations=10_000,
-    max_template_depth=50,
-    max_function_calls=10_000,
-)
-_BUILTINS = frozenset(
-    [
-        "and",
-        "call",
-        "html",
-        "index",
-        "slice",
-        "js",
-        "len",
-        "not",
-        "or",
-        "print",
-        "printf",
-        "println",
-        "urlquery",
-        "eq",
-        "ge",
-        "gt",
-        "le",
-        "lt",
-        "ne",
-    ]
-)
-_SANDBOX = gotpl.SandboxPolicy(
-    allow_functions=_BUILTINS, max_template_chars=MAX_SOURCE, default_budget=_BUDGET
-)
-_WIDE = re.compile(r"%[^a-zA-Z%]*(\d{5,}|\*)")
 _PLAIN = re.compile(r"\{\{ *\.(\w+) *\}\}")
 
 Value = str | Mapping[str, str]
@@ -74,11 +36,9 @@ class UnknownField(TemplateError):
         self.chain = chain
 
 
-def _printf(format_string: str, *values: object) -> str:
-    """Go's printf without widths that fill memory: the budget measures only what is output."""
-    if _WIDE.search(format_string):
-        raise TemplateError(f"printf: a width in {format_string!r} is too large")
-    return sprintf(format_string, *values)
+def _engine() -> Any:
+    """The module of the engine, imported when the first template needs it."""
+    return import_module("ingressctl.api.goengine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +48,7 @@ class Template:
     source: str
     strings: frozenset[str]
     maps: frozenset[str]
-    _engine: gotpl.Template
+    _parsed: Any
     _plain: tuple[str, ...]
 
     def render(self, values: Mapping[str, Value]) -> str:
@@ -100,16 +60,7 @@ class Template:
             return "".join(
                 str(values[part]) if place % 2 else part for place, part in enumerate(self._plain)
             )
-        data = {
-            name: value
-            if isinstance(value, str)
-            else gotpl.TypedMap(dict(value), "", "string", "string")
-            for name, value in values.items()
-        }
-        try:
-            return self._engine.render(data)
-        except gotpl.TemplateError as error:
-            raise TemplateError(_sentence(error)) from None
+        return str(_engine().render(self._parsed, values))
 
 
 @lru_cache(maxsize=512)
@@ -118,45 +69,21 @@ def parse(source: str, strings: frozenset[str], maps: frozenset[str] = frozenset
 
     Raises TemplateError for a syntax error or an unknown field.
     """
-    try:
-        engine = gotpl.Template(
-            source, functions={"printf": _printf}, sandbox=_SANDBOX, budget=_BUDGET
-        )
-    except (gotpl.TemplateError, RecursionError) as error:
-        raise TemplateError(_sentence(error)) from None
-    parsed = parse_template(source)
-    for chain in _chains(parsed.root):
+    plain = _plain_parts(source, strings)
+    if plain:
+        return Template(source, strings, maps, None, plain)
+    engine = _engine()
+    parsed = engine.compiled(source)
+    for chain in engine.chains(source):
         _check_chain(chain, strings, maps)
-    return Template(source, strings, maps, engine, _plain_parts(source, strings))
+    return Template(source, strings, maps, parsed, ())
 
 
 def _plain_parts(source: str, strings: frozenset[str]) -> tuple[str, ...]:
+    """Texts and names in turn, for a template of string fields only; () for another."""
     parts = tuple(_PLAIN.split(source))
-    simple = all(name in strings for name in parts[1::2])
+    simple = len(source) <= MAX_SOURCE and all(name in strings for name in parts[1::2])
     return parts if simple and not any("{{" in text for text in parts[::2]) else ()
-
-
-@lru_cache(maxsize=256)
-def _chains_of(source: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(_chains(parse_template(source).root))
-
-
-def _chains(node: Any) -> Iterator[tuple[str, ...]]:
-    """Field chains that start at the root: not those below with and range, whose dot is
-    another."""
-    if isinstance(node, syntax.FieldNode):
-        yield node.fields
-    elif isinstance(node, syntax.VariableNode):
-        if node.name == "$" and node.fields:
-            yield node.fields
-    elif isinstance(node, syntax.WithNode | syntax.RangeNode):
-        yield from _chains(node.pipeline)
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _chains(part)
-    elif is_dataclass(node):
-        for item in fields(node):
-            yield from _chains(getattr(node, item.name))
 
 
 def _check_chain(chain: tuple[str, ...], strings: frozenset[str], maps: frozenset[str]) -> None:
@@ -171,12 +98,8 @@ def _check_chain(chain: tuple[str, ...], strings: frozenset[str], maps: frozense
 def missing_keys(source: str, values: Mapping[str, Value]) -> tuple[str, ...]:
     """``.Labels.team`` for each map key that the template names and the map lacks."""
     missing: dict[str, None] = {}
-    for chain in _chains_of(source):
+    for chain in _engine().chains(source):
         present = values.get(chain[0])
         if len(chain) == 2 and isinstance(present, Mapping) and chain[1] not in present:
             missing[f".{chain[0]}.{chain[1]}"] = None
     return tuple(missing)
-
-
-def _sentence(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

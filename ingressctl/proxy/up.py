@@ -126,8 +126,9 @@ class Up:
             self._announce(served, port)
             await self._serve(gateway, stop)
         finally:
-            await gateway.stop()
+            # Stubs first: they may hold every file that this process may open.
             await self.stubs.stop()
+            await gateway.stop()
 
     async def _serve(self, gateway: Gateway, stop: asyncio.Event) -> None:
         """Follow the files until told to stop or Envoy ends."""

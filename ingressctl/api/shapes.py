@@ -84,8 +84,8 @@ class Service(_Object):
 
 
 class ContainerPort(_Shape):
+    containerPort: int
     name: Text = None
-    containerPort: Number = None
     protocol: Text = None
 
 
@@ -124,10 +124,26 @@ class Model(Container):
     runtimeVersion: Text = None
     protocolVersion: Text = None
     storageUri: Text = None
-    storage: Anything | None = None
+    storage: Storage | None = None
+
+
+class Storage(_Shape):
+    path: Text = None
+    key: Text = None
+    parameters: Anything | None = None
+
+
+class Logger(_Shape):
+    mode: Text = None
+    url: Text = None
+    metadataHeaders: list[str] | None = None
+    metadataAnnotations: list[str] | None = None
 
 
 class ComponentSpec(_Shape):
+    logger: Logger | None = None
+    batcher: Anything | None = None
+    art: Model | None = None
     model: Model | None = None
     sklearn: Model | None = None
     tensorflow: Model | None = None
@@ -180,7 +196,12 @@ class Address(_Shape):
     url: Text = None
 
 
+class ModelStatus(_Shape):
+    states: Anything | None = None
+
+
 class InferenceServiceStatus(_Shape):
+    modelStatus: ModelStatus | None = None
     conditions: list[Condition] | None = None
     components: dict[str, ComponentStatus] | None = None
     canaryStatuses: list[CanaryStatus] | None = None
@@ -204,10 +225,16 @@ class Deployment(_Object):
 class DeploymentSpec(_Shape):
     replicas: Number = None
     selector: Anything | None = None
-    template: Anything | None = None
+    template: PodTemplate | None = None
+
+
+class PodTemplate(_Shape):
+    metadata: Metadata | None = None
+    spec: Anything | None = None
 
 
 class DeploymentStatus(_Shape):
+    observedGeneration: Number = None
     conditions: list[Condition] | None = None
     availableReplicas: Number = None
     readyReplicas: Number = None
@@ -253,7 +280,7 @@ class RevisionSpec(_Shape):
 
 
 class RevisionTemplate(_Shape):
-    metadata: Anything | None = None
+    metadata: Metadata | None = None
     spec: RevisionSpec | None = None
 
 

@@ -96,9 +96,11 @@ def _protocol(service: InferenceService, cascade: Cascade) -> str:
 def _runtime(
     service: InferenceService, model: Mapping[str, Any], cascade: Cascade
 ) -> Mapping[str, Any]:
-    """The runtime that the model names or that its status records."""
-    predictor = (service.status.get("components") or {}).get("predictor") or {}
-    name = str(model.get("runtime") or predictor.get("servingRuntimeName") or "")
+    """The runtime that the model names or that the status records."""
+    told = service.status.get("servingRuntimeName") or service.status.get(
+        "clusterServingRuntimeName"
+    )
+    name = str(model.get("runtime") or told or "")
     for group, kind in RUNTIMES:
         space = service.namespace if kind == "ServingRuntime" else ""
         found = cascade.world.get(Ref(group, kind, space, name))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingressctl.api import shapes
-from ingressctl.core.settings import Settings
+from ingressctl.core.differences import KSERVE
+from ingressctl.core.settings import Part, Settings
 from ingressctl.core.world import World
 from ingressctl.plan import cascade
 from tests.cases import comparing, loading
@@ -55,6 +57,15 @@ def worlds() -> list[list[dict[str, Any]]]:
 
 WORLDS = worlds()
 
+EVERYTHING = frozenset[Part](("routes", "workloads"))
+CHOSEN = (
+    Settings(),
+    Settings(write=EVERYTHING),
+    Settings(assume="ready"),
+    Settings(compat=KSERVE, write=EVERYTHING),
+    Settings(compat=KSERVE, write=EVERYTHING, assume="ready"),
+)
+
 
 def paths(value: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     found = [prefix] if prefix else []
@@ -88,13 +99,15 @@ def broken_worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("provider", ["", "istio", "gateway_api", "ingress", "envoy"])
-@given(objects=broken_worlds())
+@given(objects=broken_worlds(), chosen=st.sampled_from(CHOSEN))
 @settings(
     max_examples=EXAMPLES // 5,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-def test_a_cascade_never_raises(provider: str, objects: list[dict[str, Any]]) -> None:
-    cascade.run(World.of(objects), Settings(provider=provider), now=NOW, passes=3)
+def test_a_cascade_never_raises(
+    provider: str, objects: list[dict[str, Any]], chosen: Settings
+) -> None:
+    cascade.run(World.of(objects), replace(chosen, provider=provider), now=NOW, passes=3)
 
 
 def test_every_recorded_object_has_the_shape_of_its_kind() -> None:

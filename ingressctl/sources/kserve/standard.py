@@ -154,10 +154,10 @@ def _missing(context: Context, title: str) -> None:
 
 
 def _exists(context: Context, name: str) -> bool:
-    provider = context.reads.providers[context.provider]
-    group, kind = provider.kinds[0]
-    place = context.service.namespace
-    return context.reads.get(Ref(group, kind, place, _object_name(context, name))) is not None
+    """Whether an object of the route is stored; a provider without objects has none."""
+    kinds = context.reads.providers[context.provider].kinds[:1]
+    place, own = context.service.namespace, _object_name(context, name)
+    return any(context.reads.get(Ref(*kind, place, own)) is not None for kind in kinds)
 
 
 def _publish(context: Context, *, private: bool = False) -> tuple[Fault, ...]:

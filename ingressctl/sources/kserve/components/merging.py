@@ -20,8 +20,6 @@ MERGE_KEYS = {
     "imagePullSecrets": "name",
     "initContainers": "name",
     "resourceClaims": "name",
-    "hostAliases": "ip",
-    "topologySpreadConstraints": "topologyKey",
 }
 _SOURCES = ("value", "valueFrom")
 
@@ -36,7 +34,10 @@ def container(base: Raw, patch: Raw) -> dict[str, Any]:
 
 
 def strategic(base: Raw, patch: Raw) -> dict[str, Any]:
-    """`patch` over `base`; empty values of the patch say nothing, as in Go's JSON."""
+    """`patch` over `base`; empty values of the patch say nothing, as in Go's JSON.
+
+    Only lists of the pod or container itself are merged, those deeper down are replaced.
+    """
     merged = dict(base)
     for key, value in patch.items():
         if _says_something(value):
@@ -51,10 +52,18 @@ def _says_something(value: Any) -> bool:
 
 def _value(key: str, base: Any, patch: Any) -> Any:
     if isinstance(patch, Mapping) and isinstance(base, Mapping):
-        return strategic(base, patch)
-    if isinstance(patch, list | tuple) and base and key in MERGE_KEYS:
+        return overlay(base, patch)
+    by = MERGE_KEYS.get(key)
+    if by and base and _has_keys(base, by) and _has_keys(patch, by):
         return _list(key, base, patch)
     return patch
+
+
+def _has_keys(entries: Any, by: str) -> bool:
+    """Whether it is a list that can be merged; nobody checked the fields of a pod."""
+    return isinstance(entries, list | tuple) and all(
+        isinstance(entry, Mapping) and isinstance(entry.get(by), str | int) for entry in entries
+    )
 
 
 def _list(key: str, base: Sequence[Raw], patch: Sequence[Raw]) -> list[Raw]:

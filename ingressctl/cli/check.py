@@ -124,8 +124,7 @@ def _lines(compared: Comparison, shown: Scene, paint: output.Paint) -> Iterator[
 
 
 def _findings(found: tuple[Finding, ...], paint: output.Paint, indent: str) -> Iterator[str]:
-    for finding in found:
-        yield from (f"{indent}{line}" for line in output.finding_lines(finding, paint))
+    return (f"{indent}{line}" for line in output.findings_lines(found, paint))
 
 
 def _closing(found: tuple[Finding, ...]) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -14,8 +14,11 @@ from ingressctl.cli.options import Talk
 from ingressctl.cli.problems import Problem
 from ingressctl.core import findings as table
 from ingressctl.core.outcome import Finding
-from ingressctl.plan import writing
+from ingressctl.plan import report, writing
 from ingressctl.plan.manifests import Note
+
+SHOWN = 3
+"""Objects that are named of those of which the same is to be said."""
 
 _CODES: Mapping[str, str] = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
 _LEVELS: Mapping[str, str] = {"error": "red", "warning": "yellow", "info": "cyan"}
@@ -105,10 +108,8 @@ class Printer:
 
     def findings(self, found: Iterable[Finding]) -> None:
         """Findings as talk; errors are told even when quiet."""
-        for finding in found:
-            if not self.quiet or table.level(finding) == "error":
-                lines = finding_lines(finding, self.loud)
-                sys.stderr.writelines(f"{safe(line)}\n" for line in lines)
+        loud = (item for item in found if not self.quiet or table.level(item) == "error")
+        sys.stderr.writelines(f"{safe(line)}\n" for line in findings_lines(loud, self.loud))
 
 
 def plural(number: int, noun: str) -> str:
@@ -136,6 +137,16 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 def as_list(objects: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Objects in a `List`, as kubectl prints several."""
     return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+def findings_lines(found: Iterable[Finding], paint: Paint) -> Iterator[str]:
+    """Each thing once, with the other objects that it is about."""
+    for group in report.grouped(found):
+        yield from finding_lines(group.finding, paint)
+        if group.others:
+            named = ", ".join(map(str, group.others[:SHOWN]))
+            rest = len(group.others) - SHOWN
+            yield f"  also: {named}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def finding_lines(finding: Finding, paint: Paint) -> Iterable[str]:

@@ -99,6 +99,35 @@ def _located(finding: Finding, origins: Mapping[Ref, Origin]) -> Finding:
     return replace(finding, origin=origin) if origin else finding
 
 
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """One thing to say, and the other objects of which the same is to be said."""
+
+    finding: Finding
+    others: tuple[Ref, ...]
+
+
+def grouped(found: Iterable[Finding]) -> tuple[Grouped, ...]:
+    """Findings that say the same of many objects as one; that of a ConfigMap speaks for all.
+
+    A template that cannot be read is one fault, however many services it is for.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in found:
+        groups.setdefault((finding.code, table.message(finding)), []).append(finding)
+    return tuple(_grouped(group) for group in groups.values())
+
+
+def _grouped(group: list[Finding]) -> Grouped:
+    first = next((item for item in group if _about_config_map(item)), group[0])
+    others = (ref for item in group if item is not first for ref in item.refs[:1])
+    return Grouped(first, tuple(dict.fromkeys(others)))
+
+
+def _about_config_map(finding: Finding) -> bool:
+    return any(ref.kind == "ConfigMap" for ref in finding.refs)
+
+
 def at_or_above(found: Iterable[Finding], level: Level) -> bool:
     """Whether a finding is as grave as `level`."""
     bar = LEVELS.index(level)
@@ -106,8 +135,8 @@ def at_or_above(found: Iterable[Finding], level: Level) -> bool:
 
 
 def count(found: Iterable[Finding], level: Level) -> int:
-    """How many findings are of exactly that level."""
-    return sum(table.level(finding) == level for finding in found)
+    """How many things of exactly that level are to be said."""
+    return sum(table.level(group.finding) == level for group in grouped(found))
 
 
 @dataclass(frozen=True, slots=True)

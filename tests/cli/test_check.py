@@ -88,3 +88,21 @@ def test_two_owners_of_one_host_are_found_across_namespaces(tmp_path: Path) -> N
     )  # fmt: skip
     assert done.code == 1
     assert "IC2101" in done.out
+
+
+def test_one_fault_of_a_configuration_is_told_once(tmp_path: Path) -> None:
+    """However many services it is for; the ConfigMap and its line come first."""
+    many = tmp_path / "many.yaml"
+    texts = [MODEL.read_text().replace("name: churn", f"name: churn-{n}") for n in range(9)]
+    many.write_text("---\n".join(texts))
+    config = tmp_path / "config.yaml"
+    text = (INPUTS / "base" / "config.yaml").read_text()
+    config.write_text(text.replace('"enableGatewayApi": true,', '"enableGatewayApi": true,,'))
+    done = run("preview", "-f", many, "-f", config, "--against", "none")
+    assert done.code == 2
+    lines = [line for line in done.err.splitlines() if line.startswith("error")]
+    assert len(lines) == 1
+    assert "(ConfigMap kserve/inferenceservice-config" in lines[0]
+    assert f"{config}:" in lines[0]
+    assert "data.ingress" in lines[0]
+    assert "and 6 more" in done.err

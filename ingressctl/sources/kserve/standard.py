@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import naming
 from ingressctl.core.conditions import Status
-from ingressctl.core.model import Route
+from ingressctl.core.model import Group, Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.sources.kserve import (
     hosts,
@@ -128,12 +128,11 @@ def _settle(context: Context, wanted: dict[str, Route]) -> float | None:
     present = dict(context.service.components)
     for name in [part for part in order if part in present or part == TOP]:
         title = readiness.TITLE.get(name, name)
-        if name not in wanted:
-            if context.reads.differs("Q3") or not _exists(context, name):
-                _missing(context, title)
-                return 1.0
-            continue
-        verdict = provider.readiness(wanted[name], reads=context.reads)
+        if name not in wanted and (context.reads.differs("Q3") or not _exists(context, name)):
+            _missing(context, title)
+            return 1.0
+        route = wanted.get(name) or _left_alone(context, name)
+        verdict = provider.readiness(route, reads=context.reads)
         if not verdict.ready:
             status: Status = "Unknown" if verdict.ready is None else "False"
             message = f"{title} {verdict.message}"
@@ -158,6 +157,14 @@ def _exists(context: Context, name: str) -> bool:
     kinds = context.reads.providers[context.provider].kinds[:1]
     place, own = context.service.namespace, _object_name(context, name)
     return any(context.reads.get(Ref(*kind, place, own)) is not None for kind in kinds)
+
+
+def _left_alone(context: Context, name: str) -> Route:
+    """A route from before that stays while its component is not ready: its status counts."""
+    own = context.service.ref
+    ref = Ref(own.group, own.kind, own.namespace, _object_name(context, name))
+    group = Group((), standard_routes.entries(context), ())
+    return Route(ref=ref, owner=context.service.owner, groups=(group,))
 
 
 def _publish(context: Context, *, private: bool = False) -> tuple[Fault, ...]:

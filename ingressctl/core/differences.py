@@ -300,6 +300,12 @@ TABLE: tuple[Difference, ...] = (
         "One request must not compute three times.",
     ),
     Difference(
+        ("F119",),
+        "A Knative-mode model never learns the host that its client used.",
+        "X-Forwarded-Host carries the public host.",
+        "Links and redirects that the model writes lead back to where the client came from.",
+    ),
+    Difference(
         ("R1",),
         "A framework key overwrites the model beside it.",
         "Two implementations are refused.",

@@ -113,14 +113,18 @@ def _under_better(
 def _ids(suite: str, case: dict[str, Any]) -> list[str]:
     named = case.get("difference") or [case.get("report")]
     known = [identity for identity in named if identity and differences.known(identity)]
-    return list(dict.fromkeys((*known, *_needed(suite, case))))
+    wider = _reasons(f"{suite} {case.get('report')}")
+    return list(dict.fromkeys((*known, *wider, *_needed(suite, case))))
 
 
 def _needed(suite: str, case: dict[str, Any]) -> list[str]:
     """Further ids that a case stands on, with their reason in needing.yaml."""
+    return [*_reasons(suite), *_reasons(f"{suite}/{case['name']}")]
+
+
+def _reasons(key: str) -> list[str]:
     needing = yaml.safe_load(NEEDING.read_text())
-    reasons = (*needing.get(suite, ()), *needing.get(f"{suite}/{case['name']}", ()))
-    return [reason.partition(":")[0] for reason in reasons]
+    return [reason.partition(":")[0] for reason in needing.get(key, ())]
 
 
 def _plus(ids: list[str]) -> str:

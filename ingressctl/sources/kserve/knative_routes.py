@@ -7,6 +7,7 @@ between revisions is the second hop's business (sources/knative/traffic.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION
@@ -26,6 +27,7 @@ from ingressctl.core.model import (
     Route,
     Rule,
     Split,
+    replace,
 )
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve import hosts, metadata, patterns
@@ -71,14 +73,28 @@ def _groups(context: Context, exposure: Exposure) -> tuple[Group, ...]:
     public = public_entries(context)
     groups = [Group(hosts.internal_hosts(context.service, context.reads), _inside(context), rules)]
     if not exposure.local:
-        groups.append(Group((Host(exposure.host, "exact", "public", "url"),), public, rules))
+        own = (Host(exposure.host, "exact", "public", "url"),)
+        groups += _told(Group(own, public, rules), context)
     if exposure.path and not (exposure.local and context.reads.differs("Q13")):
-        shared = _shared_hosts(context)
-        groups.append(Group(shared, public, _path_rules(context, exposure.path), "path"))
+        below = _path_rules(context, exposure.path)
+        groups += _told(Group(_shared_hosts(context), public, below, "path"), context)
     if not exposure.local:
         extra = _additional(context, exposure.host)
-        groups += [Group(extra, public, rules, "additional")] if extra else []
+        groups += _told(Group(extra, public, rules, "additional"), context) if extra else []
     return tuple(groups)
+
+
+def _told(group: Group, context: Context) -> Iterator[Group]:
+    """The group; with F119 one for each public host, whose rules tell the model that host."""
+    if not context.reads.differs("F119"):
+        yield group
+        return
+    for place, host in enumerate(group.hosts):
+        rules = group.rules
+        if host.kind != "wildcard":
+            rules = tuple(patterns.with_public_host(rule, host.name) for rule in rules)
+        suffix = f"{group.suffix}-{place}" if place else group.suffix
+        yield replace(group, hosts=(host,), rules=rules, suffix=suffix)
 
 
 def _inside(context: Context) -> tuple[Entry, ...]:

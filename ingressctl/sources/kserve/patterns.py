@@ -5,17 +5,15 @@ spec/kserve-ingress.md 4: "regular expressions (used verbatim)".
 
 from __future__ import annotations
 
-from ingressctl.core.model import HeaderMatch, Match, PathMatch, SetHeaders
+from ingressctl.core.model import HeaderMatch, Match, PathMatch, Rule, SetHeaders, replace
 from ingressctl.core.world import Reads
 
 EXPLAIN = r"^/v1/models/[\w-]+:explain$"
-EXPLAIN_ANY_NAME = r"^/v1/models/[^/:]+:explain$"
+EXPLAIN_ANY_NAME = r"^/v1/models/[^:]+:explain$"
 PATH_EXPLAIN = r"(/v1/models/[\w-]+:explain)$"
-PATH_EXPLAIN_ANY_NAME = r"(/v1/models/[^/:]+:explain)$"
+PATH_EXPLAIN_ANY_NAME = r"(/v1/models/[^:]+:explain)$"
 GRPC_PATH = r"^/inference\.GRPCInferenceService/.*$"
 GRPC_CONTENT_TYPE = "^application/grpc.*"
-
-
 GRPC_CONTENT_TYPES = ("application/grpc", "application/grpc+proto", "application/grpc+json")
 
 
@@ -54,3 +52,13 @@ def grpc_exact() -> tuple[Match, ...]:
 def service_headers(name: str, namespace: str) -> SetHeaders:
     """The headers that tell a model server which service it answers for."""
     return SetHeaders((("KServe-Isvc-Name", name), ("KServe-Isvc-Namespace", namespace)))
+
+
+def with_public_host(rule: Rule, host: str) -> Rule:
+    """The rule with one more request header: the host that clients use (F119)."""
+    told = ("X-Forwarded-Host", host)
+    filters = tuple(
+        SetHeaders((*item.headers, told), item.remove) if isinstance(item, SetHeaders) else item
+        for item in rule.filters
+    )
+    return replace(rule, filters=filters)

@@ -29,6 +29,9 @@ class Claim(NamedTuple):
     created: str
 
 
+Claims = Mapping[str, tuple[Claim, ...]]
+"""By host, the rightful one first."""
+
 Claimant = Callable[["World", Settings], Iterable[Claim]]
 """Lists the claims of one source over a whole world; registered by the source."""
 
@@ -49,7 +52,7 @@ class World:
         self._objects = objects
         self._index = index
         self.memo: dict[Any, Any] = {}
-        self._claims: dict[tuple[Any, ...], Mapping[str, tuple[Claim, ...]]] = {}
+        self._claims: tuple[Settings, tuple[Claimant, ...], Claims] | None = None
 
     @classmethod
     def of(cls, objects: Iterable[Raw]) -> World:
@@ -112,20 +115,25 @@ class World:
         The one that holds it now wins, else the older object, else namespace and name
         (design.md section 4).
         """
-        key = (settings, claimants)
-        if key not in self._claims:
-            self._claims[key] = _claim_index(self, settings, claimants)
-        return self._claims[key].get(host, ())
+        held = self._claims
+        if held is None or held[0] is not settings or held[1] is not claimants:
+            held = (settings, claimants, _claim_index(self, settings, claimants))
+            self._claims = held
+        return held[2].get(host, ())
 
 
-def _claim_index(
-    world: World, settings: Settings, claimants: tuple[Claimant, ...]
-) -> Mapping[str, tuple[Claim, ...]]:
-    found: dict[str, list[Claim]] = {}
+def _claim_index(world: World, settings: Settings, claimants: tuple[Claimant, ...]) -> Claims:
+    found: dict[str, tuple[Claim, ...]] = {}
+    contested: set[str] = set()
     for claimant in claimants:
         for claim in claimant(world, settings):
-            found.setdefault(claim.host, []).append(claim)
-    return {host: tuple(sorted(claims, key=precedence)) for host, claims in found.items()}
+            others = found.get(claim.host)
+            if others:
+                contested.add(claim.host)
+            found[claim.host] = (*others, claim) if others else (claim,)
+    for host in contested:
+        found[host] = tuple(sorted(found[host], key=precedence))
+    return found
 
 
 def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
@@ -145,6 +153,10 @@ class Lookup(NamedTuple):
     what: str
     key: tuple[Any, ...]
     found: bool
+
+
+_CLAIMS = Lookup("claims", (), True)
+"""One lookup for all hosts: who holds one follows from every source at once."""
 
 
 class Reads:
@@ -233,9 +245,8 @@ class Reads:
 
     def claims(self, host: str) -> tuple[Claim, ...]:
         """Who asks for `host`, the rightful one first; recorded."""
-        found = self.world.claims(host, settings=self.settings, claimants=self.claimants)
-        self.lookups[Lookup("claims", (host,), bool(found))] = None
-        return found
+        self.lookups[_CLAIMS] = None
+        return self.world.claims(host, settings=self.settings, claimants=self.claimants)
 
     def differs(self, identity: str) -> bool:
         """Whether the deliberate difference of that id is on (core.differences)."""

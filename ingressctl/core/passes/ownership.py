@@ -19,6 +19,8 @@ def apply(routes: tuple[Route, ...], reads: Reads) -> tuple[tuple[Route, ...], t
     """The routes without hosts that belong to somebody else."""
     if not reads.differs("Q15"):
         return routes, ()
+    if not any(_lost_to(host, route, reads) for route in routes for host in route.hosts()):
+        return routes, ()
     found: list[Finding] = []
     kept = [route.with_groups(tuple(_groups(route, reads, found))) for route in routes]
     return tuple(route for route in kept if route.groups or route.alias), tuple(found)

@@ -57,8 +57,11 @@ def _standard(
         return
     top = hosts.standard_host(service, service.name, ingress, reads)
     yield top
-    known = (ingress.ingressDomain,)
-    yield from _names(hosts.additional_hosts(top, known, ingress.additionalIngressDomains, reads))
+    if ingress.additionalIngressDomains:
+        known = (ingress.ingressDomain,)
+        yield from _names(
+            hosts.additional_hosts(top, known, ingress.additionalIngressDomains, reads)
+        )
     for component, _ in service.components:
         name = hosts.component_name(service, component, provider, reads)
         yield hosts.standard_host(service, name, ingress, reads)

@@ -94,12 +94,12 @@ def service(number: int, *, padding: int = 0) -> dict[str, Any]:
     }
 
 
-def listed(count: int) -> bytes:
-    """A list of services of about 4.5 KB each, as bytes of the API server."""
+def listed(start: int, count: int) -> bytes:
+    """A page of services of about 4.5 KB each, as bytes of the API server."""
     return orjson.dumps(
         {
             "apiVersion": "serving.kserve.io/v1beta1",
             "kind": "InferenceServiceList",
-            "items": [service(number, padding=3400) for number in range(count)],
+            "items": [service(number, padding=3400) for number in range(start, start + count)],
         }
     )

@@ -17,7 +17,7 @@ from ingressctl.core.model import Host
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Claim, Reads, World
 from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import hosts, mode, visibility
+from ingressctl.sources.kserve import hosts, mode, views, visibility
 from ingressctl.sources.kserve.draft import Draft
 
 
@@ -30,7 +30,7 @@ def claims(world: World, settings: Settings) -> Iterator[Claim]:
         return
     for obj in world.list(KIND):
         try:
-            service = InferenceService(obj)
+            service = views.of(obj, world)
             names = tuple(_hosts(service, mode.resolve(service, config, reads), ingress, reads))
         except (ViewFault, naming.NameFault):
             continue

@@ -13,7 +13,7 @@ from ingressctl.core import findings, passes
 from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary
+from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary, views
 from ingressctl.sources.kserve.components import phase, stopping
 from ingressctl.sources.kserve.components.made import Made
 from ingressctl.sources.kserve.components.scope import Scope
@@ -26,7 +26,7 @@ DISABLE_AUTO_UPDATE = "serving.kserve.io/disable-auto-update"
 def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     """All that follows from one InferenceService (spec/kserve-ingress.md 3)."""
     try:
-        service = InferenceService(obj)
+        service = views.of(obj, reads.world)
         config = configuration.load(reads)
         resolved = mode.resolve(service, config, reads)
         if _is_left_alone(service, config):
@@ -51,7 +51,7 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
 def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     """Only the routing step: readiness and URLs are taken from the stored status."""
     try:
-        service = InferenceService(obj)
+        service = views.of(obj, reads.world)
         config = configuration.load(reads)
         resolved = mode.resolve(service, config, reads)
         draft = Draft.of(service, reads)
@@ -76,7 +76,7 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
 def reconcile_status(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     """Only the status that follows from the workloads that exist; nothing is made."""
     try:
-        service = InferenceService(obj)
+        service = views.of(obj, reads.world)
         config = configuration.load(reads)
         resolved = mode.resolve(service, config, reads)
         draft = Draft.of(service, reads)

@@ -14,7 +14,7 @@ def find(picture: Picture) -> Iterator[Finding]:
     for service in picture.services:
         if picture.mode(service) == "Standard":
             yield from _standard(service)
-        else:
+        elif picture.mode(service) == "Knative":
             yield from _knative(service)
 
 

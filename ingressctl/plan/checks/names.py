@@ -47,7 +47,7 @@ def _scheme(service: InferenceService, picture: Picture) -> Iterator[Finding]:
     components = (before.get("status") or {}).get("components") or {}
     url = str((components.get(service.entry) or {}).get("url") or "")
     scheme = urlsplit(url).scheme
-    if picture.mode(service) == "Standard" or not scheme:
+    if picture.mode(service) != "Knative" or not scheme:
         return
     wanted = picture.ingress.urlScheme
     if scheme != wanted:

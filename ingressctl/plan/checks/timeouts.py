@@ -19,7 +19,7 @@ def find(picture: Picture) -> Iterator[Finding]:
     """Components whose timeout Knative refuses."""
     most = _most(picture)
     for service in picture.services:
-        if picture.mode(service) == "Standard":
+        if picture.mode(service) != "Knative":
             continue
         for component, spec in service.components:
             if spec.timeout is not None and spec.timeout > most:

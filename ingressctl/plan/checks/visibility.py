@@ -26,6 +26,8 @@ KEYS = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY)
 def find(picture: Picture) -> Iterator[Finding]:
     """Visibility labels that are not read, and domains that make everything internal."""
     for service in picture.services:
+        if not picture.mode(service):
+            continue
         standard = picture.mode(service) == "Standard"
         right = KSERVE_VISIBILITY if standard else KNATIVE_VISIBILITY
         yield from _labels(service.ref, service.raw, right, both=picture.reads.differs("Q46"))

@@ -188,13 +188,15 @@ class Rule(_Value, frozen=True):
 class Group(_Value, frozen=True):
     """The same rules under the same hosts at the same entries.
 
-    `suffix` distinguishes the objects of providers that need one object a group.
+    `suffix` distinguishes the objects of providers that need one object a group. `dead`
+    rules are written but never reached: their entries are none of the route's.
     """
 
     hosts: tuple[Host, ...]
     entries: tuple[Entry, ...]
     rules: tuple[Rule, ...]
     suffix: str = ""
+    dead: bool = False
 
 
 class Tls(_Value, frozen=True):

@@ -60,7 +60,7 @@ def external_name(route: Route) -> dict[str, Any]:
 
 
 def _gateways(groups: tuple[Group, ...]) -> list[str]:
-    return [gateway(entry) for group in groups for entry in group.entries]
+    return [gateway(entry) for group in groups if not group.dead for entry in group.entries]
 
 
 def gateway(entry: Entry) -> str:

@@ -75,9 +75,10 @@ def _groups(context: Context, exposure: Exposure) -> tuple[Group, ...]:
     if not exposure.local:
         own = (Host(exposure.host, "exact", "public", "url"),)
         groups += _told(Group(own, public, rules), context)
-    if exposure.path and not (exposure.local and context.reads.differs("Q13")):
+    if exposure.path and (not exposure.local or _has_dead_path_rules(context)):
         below = _path_rules(context, exposure.path)
-        groups += _told(Group(_shared_hosts(context), public, below, "path"), context)
+        shared = Group(_shared_hosts(context), public, below, "path", dead=exposure.local)
+        groups += _told(shared, context)
     if not exposure.local:
         extra = _additional(context, exposure.host)
         groups += _told(Group(extra, public, rules, "additional"), context) if extra else []
@@ -95,6 +96,12 @@ def _told(group: Group, context: Context) -> Iterator[Group]:
             rules = tuple(patterns.with_public_host(rule, host.name) for rule in rules)
         suffix = f"{group.suffix}-{place}" if place else group.suffix
         yield replace(group, hosts=(host,), rules=rules, suffix=suffix)
+
+
+def _has_dead_path_rules(context: Context) -> bool:
+    """KServe writes an internal service's path rules for a gateway that its VirtualService
+    does not name (Q13)."""
+    return context.provider == "istio" and not context.reads.differs("Q13")
 
 
 def _inside(context: Context) -> tuple[Entry, ...]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -75,7 +76,9 @@ class Commands(TyperGroup):
 
 def load(name: str) -> Any:
     """The command of cli/NAME.py as typer's parser sees it."""
+    gc.disable()  # nothing of what is imported is garbage
     module = importlib.import_module(f"ingressctl.cli.{name}")
+    gc.enable()
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
     holder.command(name=name)(module.command)
     return get_command(holder)

@@ -61,11 +61,10 @@ def change(
 
 def unified(item: Change, *, context: int = 3) -> list[str]:
     """Unified lines with the path of the first changed line in each heading."""
+    if item.action != "changed":
+        mark, value = MARKS[item.action], item.after or item.before
+        return [f"{mark}{text}" for text in writing.texts(value, ordered=True)]
     old, new = _lines(item.before), _lines(item.after)
-    if not old:
-        return [f"+{line.text}" for line in new]
-    if not new:
-        return [f"-{line.text}" for line in old]
     matcher = difflib.SequenceMatcher(
         None, [line.text for line in old], [line.text for line in new], autojunk=False
     )

@@ -29,66 +29,91 @@ class Line(NamedTuple):
 
 def dump(value: Any) -> str:
     """A document, with a line end at its end. Keys keep their order."""
-    return "".join(f"{line.text}\n" for line in lines(value))
+    return "".join(f"{text}\n" for text in texts(value))
+
+
+def texts(value: Any, *, ordered: bool = False) -> list[str]:
+    """The lines of a document; `ordered` sorts keys, as kubectl does."""
+    writer = _Writer(ordered, paths=False)
+    writer.document(value)
+    return writer.texts
 
 
 def lines(value: Any, *, ordered: bool = False) -> list[Line]:
-    """The lines of a document; `ordered` sorts keys, as kubectl does."""
-    writer = _Writer(ordered)
-    if isinstance(value, Mapping) and value:
-        writer.mapping(value, "", "")
-    elif isinstance(value, list | tuple) and value:
-        writer.list(value, "", "")
-    else:
-        writer.lines.append(Line(_scalar(value), ""))
-    return writer.lines
+    """The lines of a document with the path of each."""
+    writer = _Writer(ordered, paths=True)
+    writer.document(value)
+    return [Line(*pair) for pair in zip(writer.texts, writer.places, strict=True)]
 
 
 class _Writer:
-    """Gathers the lines of one document."""
+    """Gathers the lines of one document, and their paths where somebody asks for them."""
 
-    __slots__ = ("lines", "ordered")
+    __slots__ = ("ordered", "paths", "places", "texts")
 
-    def __init__(self, ordered: bool) -> None:
+    def __init__(self, ordered: bool, *, paths: bool) -> None:
         self.ordered = ordered
-        self.lines: list[Line] = []
+        self.paths = paths
+        self.texts: list[str] = []
+        self.places: list[str] = []
 
-    def mapping(self, value: Mapping[str, Any], indent: str, path: str) -> None:
+    def document(self, value: Any) -> None:
+        """A whole value."""
+        if isinstance(value, Mapping) and value:
+            self._mapping(value, "", "")
+        elif isinstance(value, list | tuple) and value:
+            self._list(value, "", "")
+        else:
+            self._add(_scalar(value), "")
+
+    def _add(self, text: str, path: str) -> None:
+        self.texts.append(text)
+        if self.paths:
+            self.places.append(path)
+
+    def _mapping(self, value: Mapping[str, Any], indent: str, path: str) -> None:
         """A line or more for each key."""
+        here = ""
         for key in sorted(value) if self.ordered else value:
-            here = f"{path}.{key}" if path else str(key)
+            if self.paths:
+                here = f"{path}.{key}" if path else str(key)
             self._entry(f"{indent}{_text(str(key))}:", value[key], indent, here, indent)
 
-    def list(self, value: list[Any] | tuple[Any, ...], indent: str, path: str) -> None:
+    def _list(self, value: list[Any] | tuple[Any, ...], indent: str, path: str) -> None:
         """A line or more for each item; a mapping begins on the line of its dash."""
+        here = ""
         for place, item in enumerate(value):
-            here = f"{path}[{place}]"
+            if self.paths:
+                here = f"{path}[{place}]"
             if item and isinstance(item, Mapping):
-                first = len(self.lines)
-                self.mapping(item, f"{indent}  ", here)
-                text = self.lines[first].text[len(indent) + 2 :]
-                self.lines[first] = Line(f"{indent}- {text}", here)
+                first = len(self.texts)
+                self._mapping(item, f"{indent}  ", here)
+                self.texts[first] = f"{indent}- {self.texts[first][len(indent) + 2 :]}"
+                if self.paths:
+                    self.places[first] = here
             else:
                 self._entry(f"{indent}-", item, indent, here, f"{indent}  ")
 
     def _entry(self, start: str, item: Any, indent: str, path: str, list_indent: str) -> None:
         """What stands after ``key:`` or ``-``. Lists of a mapping stand under its key."""
-        add = self.lines.append
         if isinstance(item, str):
             if "\n" in item and _is_block(item):
-                add(Line(f"{start} {_block_mark(item)}", path))
-                for text in item.removesuffix("\n").split("\n"):
-                    add(Line(f"{indent}  {text}" if text else "", path))
+                self._block(start, item, indent, path)
             else:
-                add(Line(f"{start} {_text(item)}", path))
+                self._add(f"{start} {_text(item)}", path)
         elif item and isinstance(item, Mapping):
-            add(Line(start, path))
-            self.mapping(item, f"{indent}  ", path)
+            self._add(start, path)
+            self._mapping(item, f"{indent}  ", path)
         elif item and isinstance(item, list | tuple):
-            add(Line(start, path))
-            self.list(item, list_indent, path)
+            self._add(start, path)
+            self._list(item, list_indent, path)
         else:
-            add(Line(f"{start} {_scalar(item)}", path))
+            self._add(f"{start} {_scalar(item)}", path)
+
+    def _block(self, start: str, item: str, indent: str, path: str) -> None:
+        self._add(f"{start} {_block_mark(item)}", path)
+        for text in item.removesuffix("\n").split("\n"):
+            self._add(f"{indent}  {text}" if text else "", path)
 
 
 def _is_block(text: str) -> bool:

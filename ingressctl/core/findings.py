@@ -365,8 +365,8 @@ TABLE: dict[str, Code] = _rows(
         "IC5008",
         "warning",
         "two gateway configurations",
-        "KServe routes the service at {ours}, Knative its components at {theirs}: the two "
-        "halves are served by different gateways",
+        "ingressGateway serves the service at {ours}, external-gateways of config-istio its "
+        "components at {theirs}: the two halves are at different gateways",
         "let ingress.ingressGateway and config-istio name the same gateway",
         ("F107",),
     ),

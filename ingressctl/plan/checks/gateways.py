@@ -25,6 +25,7 @@ from ingressctl.plan.checks.picture import (
     Picture,
     spec_of,
 )
+from ingressctl.sources.kserve import config as configuration
 
 GATEWAY_CLASS: Kind = ("gateway.networking.k8s.io", "GatewayClass")
 
@@ -156,6 +157,8 @@ def _two_halves(picture: Picture) -> Iterator[Finding]:
             yield Finding.of(
                 "IC5008",
                 service.ref,
+                Ref("", "ConfigMap", picture.settings.knative_namespace, "config-istio"),
+                Ref("", "ConfigMap", picture.settings.config_namespace, configuration.NAME),
                 ours=", ".join(sorted(ours)),
                 theirs=", ".join(sorted(external)),
             )

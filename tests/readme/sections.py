@@ -2,8 +2,9 @@
 
     <!-- generated: NAME -->  ...  <!-- end -->
 
-NAME is a section below, or ``run ARGS``: the output of ``ingressctl ARGS`` at 80 columns
-without colour, as a console block. ``make readme`` writes them; a test holds them equal.
+NAME is a section below, ``file PATH``: a manifest of the tree, or ``run ARGS``: the output of
+``ingressctl ARGS`` at 80 columns without colour, and its exit code unless it is 0, as a
+console block. ``make readme`` writes them; a test holds them equal.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ def generate(name: str) -> str:
     """The text of one part."""
     if name.startswith("run "):
         return console(shlex.split(name.removeprefix("run ")))
+    if name.startswith("file "):
+        text = (ROOT / name.removeprefix("file ")).read_text("utf-8")
+        return f"```yaml\n{text.rstrip()}\n```\n"
     return SECTIONS[name]()
 
 
@@ -51,7 +55,9 @@ def console(arguments: list[str]) -> str:
         timeout=60,
         check=False,
     )
-    return f"```console\n$ ingressctl {shlex.join(arguments)}\n{ran.stdout.rstrip()}\n```\n"
+    shown = [f"$ ingressctl {shlex.join(arguments)}", ran.stdout.rstrip()]
+    shown += [f"$ echo $?\n{ran.returncode}"] if ran.returncode else []
+    return "```console\n" + "\n".join(shown) + "\n```\n"
 
 
 def rewritten(text: str) -> str:

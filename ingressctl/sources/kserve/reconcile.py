@@ -36,9 +36,9 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         draft = Draft.of(service, reads)
         draft.conditions.initialise()
         draft.fields["deploymentMode"] = resolved
-        if resolved != "Standard" and KNATIVE_SERVICE in reads.settings.absent:
+        if resolved == "Knative" and KNATIVE_SERVICE in reads.settings.absent:
             return _without_knative(draft)
-        if resolved != "Standard":
+        if resolved == "Knative":
             service = initial_scale.checked(service, reads)
         scope = Scope.of(service, config, resolved, draft, reads)
         return _outcome(scope, _components(scope))

@@ -76,7 +76,7 @@ def _components(scope: Scope, made: Made) -> None:
         raw = scope.component(name)
         pod = others.pod(name, raw, typed, scope.service, reads=scope.reads)
         objects.component(scope, made, name, pod, raw, replicas=typed.minReplicas)
-    if not scope.is_standard:
+    if scope.mode == "Knative":
         observing.across_components(scope)
 
 

@@ -184,3 +184,18 @@ def test_a_custom_predictor_has_no_runtime_in_its_status() -> None:
     assert "clusterServingRuntimeName" not in better
     kserve = making.reconcile(obj, RUNTIME, chosen=making.settings("kserve")).status or {}
     assert kserve["clusterServingRuntimeName"] == "rt"
+
+
+def test_what_is_asked_of_knative_mode_is_not_asked_of_others() -> None:
+    """ModelMesh needs no config-autoscaler and has no RoutesReady (kserve-ingress.md 3)."""
+    mesh = making.reconcile(
+        making.service(
+            {"predictor": {"model": making.model()}, "transformer": {"containers": [{}]}},
+            annotations={"serving.kserve.io/deploymentMode": "ModelMesh"},
+        )
+        | {"status": {"components": {"predictor": {"url": "grpc://mesh:8033"}}}},
+        chosen=making.settings("kserve"),
+    )
+    assert not mesh.faults
+    assert making.condition(mesh, "RoutesReady") == {}
+    assert [ref.name for ref in (child.ref for child in mesh.children)] == ["iris-transformer"]

@@ -114,7 +114,7 @@ def _bind(ref: Ref, entry: str, host: str, rules: list[TableRule], draft: _Draft
         reason = f"Gateway {entry} admits no host {host} from namespace {ref.namespace}"
         draft.refusals.append(Refusal(ref, entry, (host,), reason))
     for door, server in fitting:
-        draft.rules.setdefault((door, host), []).extend(rules)
+        draft.rules.setdefault((door, host), []).extend(_at_port(rule, door.port) for rule in rules)
         if server.redirects:
             draft.redirects.setdefault((door, host), entry)
 
@@ -169,6 +169,15 @@ def _at(match: TableMatch, entry: str) -> TableMatch:
         return match
     never = "" if entry in match.entries else f"is for {', '.join(match.entries)} only"
     return replace(match, entries=(), never=never or match.never)
+
+
+def _at_port(rule: TableRule, port: int) -> TableRule:
+    """The rule at a listener of that port, 0 if it is not known: ports are judged as well."""
+    match = rule.matches[0]
+    if not match.port or not port:
+        return rule
+    never = "" if match.port == port else f"is for port {match.port} only"
+    return replace(rule, matches=(replace(match, port=0, never=match.never or never),))
 
 
 def takes_everything(rule: TableRule) -> bool:

@@ -350,3 +350,10 @@ def test_a_match_for_another_gateway_stays_out_of_a_shared_table() -> None:
     )
     assert where(ask(bound, "edge/second", "shop.example.com/")) == "second"
     assert where(ask(bound, EDGE, "shop.example.com/")) == "first"
+
+
+def test_a_match_for_another_port_than_the_listeners_is_dead() -> None:
+    """Also for a URL without a port: the listener's is known. One for its own port is as none."""
+    rules = (when("tls", {"port": 8443}), when("own", {"port": 80}), to("rest"))
+    assert where(go("shop.example.com/", *rules)) == "own"
+    assert "is for port 8443 only" in reasons(go("shop.example.com/", rules[0]))

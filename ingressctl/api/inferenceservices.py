@@ -108,7 +108,7 @@ class InferenceService:
     """The view: typed spec and metadata, raw status, raw object.
 
     `owner` is the service as the owner of what is made from it, `components` are those in
-    spec, the predictor first.
+    spec, the predictor first, `status` is the stored one, empty if there is none.
     """
 
     __slots__ = (
@@ -122,6 +122,7 @@ class InferenceService:
         "raw",
         "ref",
         "spec",
+        "status",
     )
 
     def __init__(self, raw: Raw) -> None:
@@ -139,6 +140,7 @@ class InferenceService:
         self.labels: Mapping[str, str] = self.meta.labels or {}
         self.annotations: Mapping[str, str] = self.meta.annotations or {}
         self.owner: Owner = owner_of(raw)
+        self.status: Mapping[str, Any] = raw.get("status") or {}
         self.components: tuple[tuple[str, Component], ...] = _components(self.spec)
 
     def without_annotation(self, key: str) -> InferenceService:
@@ -146,11 +148,6 @@ class InferenceService:
         meta = self.raw["metadata"]
         annotations = {name: text for name, text in self.annotations.items() if name != key}
         return InferenceService({**self.raw, "metadata": {**meta, "annotations": annotations}})
-
-    @property
-    def status(self) -> Mapping[str, Any]:
-        """The stored status, empty if there is none."""
-        return self.raw.get("status") or {}
 
     @property
     def stopped(self) -> bool:

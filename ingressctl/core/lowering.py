@@ -20,10 +20,10 @@ from ingressctl.core.model import (
     Route,
     Rule,
     SetHeaders,
-    replace,
 )
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Capability
+from ingressctl.core.values import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeVar
 
-import msgspec
-
 from ingressctl.api.refs import Owner, Ref
+from ingressctl.core.values import Value, replace
 
 F = TypeVar("F")
 
@@ -28,16 +27,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Header names and values in order; a name occurs once."""
 
 
-replace = msgspec.structs.replace
-"""A value with some fields changed."""
-
-
-class _Value(msgspec.Struct, frozen=True, gc=False):
-    """A frozen value. Structs are made, compared and hashed in C, which matters: a world of
-    10,000 services makes 300,000 of them, and none is part of a cycle."""
-
-
-class Host(_Value, frozen=True):
+class Host(Value, frozen=True):
     """A name that clients use. `reach` local hosts never meet a public entry.
 
     `kind` short is an in-cluster abbreviation (``name.ns``) of another host of the route.
@@ -49,7 +39,7 @@ class Host(_Value, frozen=True):
     origin: Origin = "template"
 
 
-class Entry(_Value, frozen=True):
+class Entry(Value, frozen=True):
     """Where requests come in: a Gateway ``namespace/name``, the mesh, or an ingress class.
 
     `port` and `listener` narrow a Gateway; 0 and "" mean all of it.
@@ -65,14 +55,14 @@ class Entry(_Value, frozen=True):
 MESH = Entry("mesh", "mesh", reach="local")
 
 
-class PathMatch(_Value, frozen=True):
+class PathMatch(Value, frozen=True):
     """`prefix` is by path element: /a matches /a and /a/b, not /ab. `regex` is anchored."""
 
     kind: PathKind
     value: str
 
 
-class HeaderMatch(_Value, frozen=True):
+class HeaderMatch(Value, frozen=True):
     """One header; `regex` is anchored, `present` ignores the value."""
 
     name: str
@@ -80,7 +70,7 @@ class HeaderMatch(_Value, frozen=True):
     value: str = ""
 
 
-class Match(_Value, frozen=True):
+class Match(Value, frozen=True):
     """All parts must hold. Without parts it matches every request."""
 
     path: PathMatch | None = None
@@ -91,7 +81,7 @@ class Match(_Value, frozen=True):
 ANY = (Match(),)
 
 
-class SetHeaders(_Value, frozen=True):
+class SetHeaders(Value, frozen=True):
     """Request headers to set, replacing what the client sent; `add` puts a value behind it."""
 
     headers: Pairs
@@ -99,13 +89,13 @@ class SetHeaders(_Value, frozen=True):
     add: Pairs = ()
 
 
-class RewriteHost(_Value, frozen=True):
+class RewriteHost(Value, frozen=True):
     """The Host that the backend sees."""
 
     host: str
 
 
-class RewritePath(_Value, frozen=True):
+class RewritePath(Value, frozen=True):
     r"""`prefix`: the matched prefix becomes `value`; `full`: the whole path does;
     `regex`: `pattern` is replaced by `value` with \\1 for groups."""
 
@@ -114,7 +104,7 @@ class RewritePath(_Value, frozen=True):
     pattern: str = ""
 
 
-class Redirect(_Value, frozen=True):
+class Redirect(Value, frozen=True):
     """Answer with a redirect instead of a backend."""
 
     scheme: str = ""
@@ -127,14 +117,14 @@ class Redirect(_Value, frozen=True):
 Filter = SetHeaders | RewriteHost | RewritePath | Redirect
 
 
-class Service(_Value, frozen=True):
+class Service(Value, frozen=True):
     """A Kubernetes Service as target."""
 
     namespace: str
     name: str
 
 
-class External(_Value, frozen=True):
+class External(Value, frozen=True):
     """A DNS name as target, such as the Service of the Knative local gateway.
 
     `entry` names the Gateway that listens there, so that the next hop is known.
@@ -147,7 +137,7 @@ class External(_Value, frozen=True):
 Target = Service | External
 
 
-class Split(_Value, frozen=True):
+class Split(Value, frozen=True):
     """One backend of a rule. `weight` is a percentage; None where a rule has one backend
     and says nothing of weights. `headers` are set on requests that take this split."""
 
@@ -158,14 +148,14 @@ class Split(_Value, frozen=True):
     role: Role = "stable"
 
 
-class Retries(_Value, frozen=True):
+class Retries(Value, frozen=True):
     """`attempts` 0 switches a provider's own retries off."""
 
     attempts: int = 0
     on: tuple[str, ...] = ()
 
 
-class Rule(_Value, frozen=True):
+class Rule(Value, frozen=True):
     """`matches` are alternatives. `name` is stable and unique within a group.
 
     `timeout` is a Go duration of the whole request; "" leaves it to the provider,
@@ -185,7 +175,7 @@ class Rule(_Value, frozen=True):
         return next((item for item in self.filters if isinstance(item, kind)), None)
 
 
-class Group(_Value, frozen=True):
+class Group(Value, frozen=True):
     """The same rules under the same hosts at the same entries.
 
     `suffix` distinguishes the objects of providers that need one object a group. `dead`
@@ -199,14 +189,14 @@ class Group(_Value, frozen=True):
     dead: bool = False
 
 
-class Tls(_Value, frozen=True):
+class Tls(Value, frozen=True):
     """Certificate for hosts, in a Secret of the route's namespace."""
 
     hosts: tuple[str, ...]
     secret: str
 
 
-class Route(_Value, frozen=True):
+class Route(Value, frozen=True):
     """Everything that one owner wants routed under one name.
 
     `ref` is the source's name for it (group and kind of the owner); providers derive

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.model import Route
+from ingressctl.core.values import Value
 
 Level = Literal["info", "warning", "error"]
 
@@ -44,8 +45,7 @@ class Finding:
         return Finding(code, refs, path, tuple(sorted(args.items())), None, difference)
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Value, frozen=True):
     """An object to write, and what must exist before it."""
 
     ref: Ref
@@ -54,8 +54,7 @@ class Child:
     after: tuple[Ref, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Value, frozen=True):
     """A Kubernetes event on the reconciled object."""
 
     type: Literal["Normal", "Warning"]
@@ -72,8 +71,7 @@ class Fault:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Value, frozen=True):
     """What must not be pruned although it is not among the wanted objects.
 
     `everything` holds after an error; `names` lists object names of the owner whose
@@ -88,8 +86,7 @@ class Keep:
         return self.everything or ref.name in self.names
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Value, frozen=True):
     """The result of one reconcile.
 
     `children` are workloads and other objects besides routes, `gone` objects to delete,
@@ -107,5 +104,5 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     faults: tuple[Fault, ...] = ()
     again: float | None = None
-    keep: Keep = field(default_factory=Keep)
+    keep: Keep = Keep()
     answers_for: str = ""

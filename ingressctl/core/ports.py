@@ -7,13 +7,13 @@ A provider is one object with five pure functions, found through the entry-point
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ingressctl.api.refs import Owner, Raw, Ref
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Finding
 from ingressctl.core.table import Table
+from ingressctl.core.values import Value
 from ingressctl.core.world import Kind, Reads
 
 Capability = Literal[
@@ -36,8 +36,7 @@ Capability = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
+class Emission(Value, frozen=True):
     """What one owner's routes become.
 
     `objects` are full Kubernetes objects with owner references; a provider without
@@ -50,14 +49,13 @@ class Emission:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Value, frozen=True):
     """Whether the emitted objects serve. `None` in `ready` means cannot tell."""
 
     ready: bool | None
     reason: str = ""
     message: str = ""
-    again: float | None = field(default=None)
+    again: float | None = None
 
 
 def nothing() -> Emission:

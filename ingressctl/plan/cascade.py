@@ -16,6 +16,7 @@ from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, ports
 from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
+from ingressctl.core.values import Value
 from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
 from ingressctl.plan import registry
 from ingressctl.plan.settle import Settlement, settle
@@ -93,8 +94,7 @@ class Touched:
         return what == "claims" and self.sources
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Value, frozen=True):
     """One reconciled object: its outcome, what was emitted and what changes."""
 
     ref: Ref

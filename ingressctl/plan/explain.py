@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingressctl.api.refs import Ref
-from ingressctl.core import model
+from ingressctl.core import values
 from ingressctl.core.model import Service, SetHeaders, Split
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
@@ -164,7 +164,7 @@ def _lacking(split: Split, reads: Reads) -> str:
 def _with_role(split: Split) -> Split:
     """A revision is told by the header that Knative sets for it."""
     marked = any(name == "Knative-Serving-Revision" for name, _ in split.headers)
-    return model.replace(split, role="revision") if marked else split
+    return values.replace(split, role="revision") if marked else split
 
 
 def backend_name(split: Split, reads: Reads) -> str:

@@ -9,17 +9,16 @@ those of workloads stand in `workloads`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api.refs import Owner, Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding, Keep
+from ingressctl.core.values import Value
 from ingressctl.core.world import Kind, Reads
 from ingressctl.plan import normalise, workloads
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(Value, frozen=True):
     """Changes of one owner's objects. `changed` has the whole new object.
 
     `blocked` are wanted objects in whose place somebody else's stand.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core import values
 from ingressctl.core.outcome import Outcome
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads, World
@@ -145,7 +146,7 @@ def with_workloads(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     """The routing step on the stored status, and beside it the workloads of the service."""
     routes = kserve.reconcile_routes(obj, reads=reads, now=now)
     full = kserve.reconcile(obj, reads=reads.over(_runtimes()), now=now)
-    return replace(
+    return values.replace(
         routes,
         children=full.children,
         findings=tuple(dict.fromkeys((*routes.findings, *full.findings))),

@@ -13,9 +13,9 @@ from ingressctl.core.model import (
     RewriteHost,
     RewritePath,
     SetHeaders,
-    replace,
 )
 from ingressctl.core.table import Hop, Request, TableMatch
+from ingressctl.core.values import replace
 from tests.envoy import makers
 from tests.envoy.rig import Rig
 

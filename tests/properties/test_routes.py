@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ingressctl.api import dns
 from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
-from ingressctl.core import model
+from ingressctl.core import values
 from ingressctl.core.differences import BETTER, KSERVE, Compat
 from ingressctl.core.model import Route, Service
 from ingressctl.core.passes import visibility, weights
@@ -192,7 +192,7 @@ def test_a_pass_mends_what_a_source_gets_wrong(seed: int) -> None:
     for route in routes(run(objects, READY)):
         public = [entry for group in route.groups for entry in group.entries]
         wrong = route.with_groups(
-            tuple(model.replace(group, entries=tuple(public)) for group in route.groups)
+            tuple(values.replace(group, entries=tuple(public)) for group in route.groups)
         )
         (mended,), found = visibility.apply((wrong,), reads)
         exposed = [

@@ -12,7 +12,8 @@ import yaml
 
 from ingressctl.api.refs import Raw
 from ingressctl.cli import templates
-from ingressctl.core.model import HeaderMatch, Match, PathMatch, Tls, replace
+from ingressctl.core.model import HeaderMatch, Match, PathMatch, Tls
+from ingressctl.core.values import replace
 from ingressctl.providers import template
 from tests.unit.providers import routes
 from tests.vendors import modules

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ingressctl.core.model import Group, Route, replace
+from ingressctl.core.model import Group, Route
 from ingressctl.core.outcome import Finding
+from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
 
 

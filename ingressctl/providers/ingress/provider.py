@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ingressctl.api.refs import Raw
 from ingressctl.core import lowering
 from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
+from ingressctl.core.values import replace
 from ingressctl.core.world import Kind, Reads
 from ingressctl.providers.ingress import emit, read
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ingressctl.api.inferenceservices import Canary
-from ingressctl.core.model import Rule, Service, Split, replace
+from ingressctl.core.model import Rule, Service, Split
+from ingressctl.core.values import replace
 from ingressctl.sources.kserve import ports
 from ingressctl.sources.kserve.draft import Context
 

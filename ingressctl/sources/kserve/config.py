@@ -6,18 +6,17 @@ Which ConfigMaps and keys: spec/kserve-ingress.md 1. Parsing is cached by text.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 
 from ingressctl.api import configmaps
 from ingressctl.api.refs import Ref
+from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 
 NAME = "inferenceservice-config"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Value, frozen=True):
     """Parsed values of keys that every step needs."""
 
     default_mode: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,6 +12,7 @@ from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.core.conditions import Conditions
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding, Keep
+from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import readiness
 from ingressctl.sources.kserve.config import Config
@@ -70,8 +71,7 @@ def _dependents(service: InferenceService, reads: Reads) -> tuple[str, ...]:
     return ("IngressReady", *(readiness.READY[name] for name, _ in service.components))
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Value, frozen=True):
     """Everything that holds for one service during one routing step."""
 
     service: InferenceService
@@ -83,8 +83,7 @@ class Context:
     reads: Reads
 
 
-@dataclass(frozen=True, slots=True)
-class Routing:
+class Routing(Value, frozen=True):
     """What the routing step wants.
 
     `routes` are all wanted routes, also those whose object is up to date; `keep` names
@@ -92,7 +91,7 @@ class Routing:
     """
 
     routes: tuple[Route, ...] = ()
-    keep: Keep = field(default_factory=Keep)
+    keep: Keep = Keep()
     findings: tuple[Finding, ...] = ()
     faults: tuple[Fault, ...] = ()
     again: float | None = None

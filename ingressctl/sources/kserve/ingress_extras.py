@@ -7,7 +7,8 @@ service wins, and its own secret is named by TLS_ANNOTATION ("" there means none
 from __future__ import annotations
 
 from ingressctl.api.inferenceservices import TLS_ANNOTATION
-from ingressctl.core.model import Route, Tls, replace
+from ingressctl.core.model import Route, Tls
+from ingressctl.core.values import replace
 from ingressctl.sources.kserve.draft import Context
 
 

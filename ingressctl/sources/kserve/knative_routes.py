@@ -27,8 +27,8 @@ from ingressctl.core.model import (
     Route,
     Rule,
     Split,
-    replace,
 )
+from ingressctl.core.values import replace
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve import hosts, metadata, patterns
 from ingressctl.sources.kserve.draft import Context

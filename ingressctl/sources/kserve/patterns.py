@@ -5,7 +5,8 @@ spec/kserve-ingress.md 4: "regular expressions (used verbatim)".
 
 from __future__ import annotations
 
-from ingressctl.core.model import HeaderMatch, Match, PathMatch, Rule, SetHeaders, replace
+from ingressctl.core.model import HeaderMatch, Match, PathMatch, Rule, SetHeaders
+from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
 
 EXPLAIN = r"^/v1/models/[\w-]+:explain$"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api.refs import Raw, Ref
+from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 
 COMMON_PORT = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(Value, frozen=True):
     """The ports of one Service for routing; 0 means there is none of that kind."""
 
     rest: int = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from ingressctl.api import configchecks, configmaps
@@ -11,6 +10,7 @@ from ingressctl.api.inferenceservices import InferenceService, ViewFault
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings, passes
 from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
+from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary, views

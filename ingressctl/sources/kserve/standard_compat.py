@@ -6,7 +6,8 @@ predictor, and with an explainer beside it the explainer gets the transformer's 
 
 from __future__ import annotations
 
-from ingressctl.core.model import Route, replace
+from ingressctl.core.model import Route
+from ingressctl.core.values import replace
 from ingressctl.sources.kserve import standard_routes
 from ingressctl.sources.kserve.draft import Context
 

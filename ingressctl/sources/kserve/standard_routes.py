@@ -24,8 +24,8 @@ from ingressctl.core.model import (
     Rule,
     Service,
     Split,
-    replace,
 )
+from ingressctl.core.values import replace
 from ingressctl.sources.kserve import canary, hosts, metadata, patterns, ports
 from ingressctl.sources.kserve.draft import Context
 

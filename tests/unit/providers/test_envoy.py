@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings
-from ingressctl.core.model import External, Host, Route, Service, Tls, replace
+from ingressctl.core.model import External, Host, Route, Service, Tls
 from ingressctl.core.settings import Settings
+from ingressctl.core.values import replace
 from ingressctl.core.world import Reads, World
 from ingressctl.providers import envoy
 from ingressctl.providers.envoy import durations, names, places, reading, snapshot

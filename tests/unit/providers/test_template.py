@@ -6,8 +6,9 @@ import pytest
 
 from ingressctl.cli import templates
 from ingressctl.core import findings
-from ingressctl.core.model import Group, Host, Route, replace
+from ingressctl.core.model import Group, Host, Route
 from ingressctl.core.table import Hop, NoRoute, Request
+from ingressctl.core.values import replace
 from ingressctl.providers import template
 from ingressctl.providers.template import DefinitionFault, TemplateProvider, TemplateSet
 from tests.unit.providers import routes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ingressctl.api.refs import Raw
+from ingressctl.core.values import Value
 
 MAIN = "kserve-container"
 COLLOCATED = "transformer-container"
@@ -36,14 +37,16 @@ RUNTIME_POD_FIELDS = (
 """Of a runtime's pod only these are taken over (spec/kserve-workloads.md 3, W6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pod:
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Pod(Value, frozen=True):
     """Containers, other pod fields, and labels and annotations that a runtime adds."""
 
     containers: tuple[Raw, ...]
-    fields: Raw = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    fields: Raw = _NOTHING
+    labels: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
 
     def spec(self) -> dict[str, Any]:
         """The pod spec; protocols of ports are written out as the schemas do."""

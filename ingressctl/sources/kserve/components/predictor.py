@@ -7,12 +7,12 @@ spec/kserve-runtimes.md 2, 6 and 8. A custom predictor has no runtime; everythin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api import gotemplate
 from ingressctl.api.inferenceservices import FRAMEWORKS, InferenceService
 from ingressctl.api.refs import Raw, Ref
+from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve.components import (
     images,
@@ -38,8 +38,7 @@ NOT_OF_CONTAINER = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(Value, frozen=True):
     """A predictor with its choice made. `written` is its spec with a key as `model`;
     `effects` is None for a custom predictor."""
 
@@ -205,8 +204,7 @@ def _pod_fields(runtime: Raw, predictor: Raw) -> Mapping[str, Any]:
     return merging.strategic(base, own) if base else own
 
 
-@dataclass(frozen=True, slots=True)
-class _Filling:
+class _Filling(Value, frozen=True):
     """Fills placeholders with the service's metadata, its runtime's label included."""
 
     service: InferenceService

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
+from ingressctl.core.values import Value
 from ingressctl.core.world import Kind, Reads
 from ingressctl.sources.kserve.components import shipped
 from ingressctl.sources.kserve.components.faults import ModelFault
@@ -66,8 +67,7 @@ class Wanted(NamedTuple):
     workers: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Value, frozen=True):
     """`serves` gives the pod, `named` status and annotations: two objects only without R6.
 
     `better` is a runtime that would be chosen anew but is not, as another serves (R13).

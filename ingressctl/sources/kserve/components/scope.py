@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw
+from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve.config import Config
@@ -18,8 +18,7 @@ OWN_REASONS = frozenset({"Stopped", "ReconcileFailed"})
 """Reasons that the reconcile gives itself; they are no word about a workload."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Value, frozen=True):
     """Service, configuration, mode, the status being made, and the recorder.
 
     `told` are the conditions that the status held before the phase, `stored_canaries` the

@@ -7,9 +7,9 @@ The labels reach every route of the service although the stored service lacks th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ingressctl.core.values import Value
 from ingressctl.sources.kserve.components.runtimes import Runtime
 from ingressctl.sources.kserve.components.shipped import SERVER_TYPE_ANNOTATION
 
@@ -33,8 +33,7 @@ MODEL_PATH = "/mnt/models"
 Model = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Value, frozen=True):
     """The model as the server type wants it, its protocol, and the label of routes."""
 
     model: Model

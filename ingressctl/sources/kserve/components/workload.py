@@ -7,11 +7,11 @@ component, later ones win; each source of annotations is filtered before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw, Ref
+from ingressctl.core.values import Value
 from ingressctl.sources.kserve import metadata
 from ingressctl.sources.kserve.components import added
 from ingressctl.sources.kserve.components.pods import Pod
@@ -22,8 +22,7 @@ COMPONENT_LABEL = "component"
 CLASS_ANNOTATION = "serving.kserve.io/autoscalerClass"
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Value, frozen=True):
     """A component or canary. `raw` is its spec; `labels` and `annotations` are merged."""
 
     service: InferenceService

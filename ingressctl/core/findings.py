@@ -263,6 +263,22 @@ TABLE: dict[str, Code] = _rows(
         ("F28",),
     ),
     Code(
+        "IC3220",
+        "info",
+        "traffic split changes in the Knative Service",
+        "the split lives in {service}, not in the routes: it changes from {old} to {new}",
+        "see the object with --write routes,workloads, and the way of a request with "
+        "explain --assume ready",
+    ),
+    Code(
+        "IC3221",
+        "info",
+        "canary share before the first rollout",
+        "canaryTrafficPercent {percent} has no effect yet: no revision of {service} is known to "
+        "be rolled out, so the first one gets all traffic",
+        "roll a first revision out, then set the percentage beside a new model",
+    ),
+    Code(
         "IC3210",
         "error",
         "timeout over Knative's maximum",

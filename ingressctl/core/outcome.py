@@ -46,12 +46,17 @@ class Finding:
 
 
 class Child(Value, frozen=True):
-    """An object to write, and what must exist before it."""
+    """An object to write, and what must exist before it.
+
+    `assumed` is the status that it is taken to get where readiness is assumed: the object
+    then counts as written, whoever writes it.
+    """
 
     ref: Ref
     body: Raw
     part: Literal["routes", "workloads"]
     after: tuple[Ref, ...] = ()
+    assumed: Mapping[str, Any] | None = None
 
 
 class Event(Value, frozen=True):

@@ -268,14 +268,15 @@ def settle_parts(
     """The changes of those parts that are ours to write (design.md section 5).
 
     Workloads of somebody else that do not exist yet are laid into the world all the same:
-    routes lead to them, and whoever asks a route goes on to them. Existing ones stay.
+    routes lead to them, and whoever asks a route goes on to them. Existing ones stay, save
+    one that is taken to become ready as it is wanted (`Child.assumed`).
     """
     parts = reads.settings.write
     routes = "routes" in parts
     children = (
-        child.body
+        {**child.body, "status": child.assumed} if child.assumed else child.body
         for child in outcome.children
-        if child.part in parts or reads.world.get(child.ref) is None
+        if child.part in parts or child.assumed or reads.world.get(child.ref) is None
     )
     return settle(
         owner,

@@ -1,8 +1,7 @@
 """When a stored workload differs from the wanted one, and what is then written.
 
 Workloads carry many defaults of the API server, so their specs are compared as a subset
-(spec/kserve-ingress.md 18 does a dry run instead). Known limit: a field that was taken out
-of the wanted spec is not missed in the stored one.
+(core/templates.py).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw, annotations_of, group_of, labels_of
+from ingressctl.core import templates
 from ingressctl.core.world import Reads
 
 MANAGED = (
@@ -44,30 +44,19 @@ def _service(stored: Raw, wanted: Raw, *, follow: bool) -> Raw | None:
     """Ports and selector decide; labels and annotations only with W27 (`follow`)."""
     mine, theirs = wanted["spec"], stored.get("spec") or {}
     same = all(mine.get(key) == theirs.get(key) for key in ("ports", "selector"))
-    if same and not (follow and _metadata_differs(stored, wanted)):
+    if same and not (follow and templates.metadata_differs(stored, wanted)):
         return None
     return _written(stored, wanted, {**theirs, **mine})
-
-
-def _metadata_differs(stored: Raw, wanted: Raw) -> bool:
-    return labels_of(stored) != labels_of(wanted) or annotations_of(stored) != annotations_of(
-        wanted
-    )
 
 
 def _deployment(stored: Raw, wanted: Raw) -> Raw | None:
     """The whole wanted object; the selector cannot change and the replicas may be an
     autoscaler's."""
     mine, theirs = wanted["spec"], stored.get("spec") or {}
-    if _within(mine, theirs) and _same_template(mine, theirs):
+    if templates.within(mine, theirs) and templates.same_template(mine, theirs):
         return None
     kept = {key: theirs[key] for key in ("selector", "replicas") if key in theirs}
     return _written(stored, wanted, {**kept, **mine})
-
-
-def _same_template(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
-    ours, stored = mine.get("template") or {}, theirs.get("template") or {}
-    return not _metadata_differs(stored, ours)
 
 
 def _knative_service(stored: Raw, wanted: Raw) -> Raw | None:
@@ -81,8 +70,8 @@ def _knative_service(stored: Raw, wanted: Raw) -> Raw | None:
         labels_of(stored) == labels_of(wanted)
         and annotations_of(stored) == annotations
         and mine["traffic"] == theirs.get("traffic")
-        and _within(mine, theirs)
-        and _same_template(mine, theirs)
+        and templates.within(mine, theirs)
+        and templates.same_template(mine, theirs)
     ):
         return None
     written = _written(stored, wanted, mine)
@@ -96,14 +85,3 @@ def _written(stored: Raw, wanted: Raw, spec: Mapping[str, Any]) -> dict[str, Any
         meta.pop(key, None)
     meta.update(wanted.get("metadata") or {})
     return {**stored, **wanted, "metadata": meta, "spec": dict(spec)}
-
-
-def _within(wanted: Any, stored: Any) -> bool:
-    """Whether `stored` says all that `wanted` says. Defaults add keys, never entries."""
-    if isinstance(wanted, Mapping):
-        fields = stored if isinstance(stored, Mapping) else {}
-        return all(_within(value, fields.get(key)) for key, value in wanted.items())
-    if isinstance(wanted, list | tuple):
-        entries = stored if isinstance(stored, list | tuple) else ()
-        return len(wanted) == len(entries) and all(map(_within, wanted, entries))
-    return bool(wanted == stored) or (wanted in (None, "") and stored in (None, ""))

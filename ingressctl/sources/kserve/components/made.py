@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.outcome import Child, Event, Fault, Finding
@@ -31,9 +32,11 @@ class Made:
     writes_status: bool = True
     again: float | None = None
 
-    def add(self, body: Raw, ref: Ref, *after: Ref) -> None:
+    def add(
+        self, body: Raw, ref: Ref, *after: Ref, assumed: Mapping[str, Any] | None = None
+    ) -> None:
         """One more object of the workloads."""
-        self.children.append(Child(ref, body, "workloads", after))
+        self.children.append(Child(ref, body, "workloads", after, assumed))
 
     def services(self) -> tuple[tuple[Ref, Raw], ...]:
         """The component Services among the objects."""

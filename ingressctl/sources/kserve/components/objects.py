@@ -13,6 +13,7 @@ from ingressctl.sources.kserve.components import (
     canaries,
     deployments,
     knative_services,
+    next_revision,
     observing,
     predictor,
     refusals,
@@ -107,5 +108,5 @@ def _knative(scope: Scope, made: Made, work: Workload) -> None:
         table, findings = traffic.without_long_tags(table, body, scope.service, reads=scope.reads)
         made.findings.extend(findings)
         body["spec"]["traffic"] = table
-    made.add(body, ref)
+    made.add(body, ref, assumed=next_revision.status(scope, work.component, body))
     observing.knative(scope, work.component, body)

@@ -14,7 +14,7 @@ from ingressctl.api.inferenceservices import Canary
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import knative_hosts, naming
 from ingressctl.sources.kserve import hosts, readiness
-from ingressctl.sources.kserve.components import revisions, standard_status
+from ingressctl.sources.kserve.components import next_revision, revisions, standard_status
 from ingressctl.sources.kserve.components.scope import Scope
 from ingressctl.sources.kserve.components.standard_status import Readiness
 from ingressctl.sources.kserve.components.workload import Workload
@@ -156,19 +156,8 @@ def _assumed_status(scope: Scope, component: str, wanted: Raw) -> dict[str, Any]
         if readiness.ready(component, scope.draft.conditions):
             _update(scope, component, {**address, **scope.component_status(component)})
         return None
-    revision = f"{wanted['metadata']['name']}-00001"
-    types = ("Ready", "RoutesReady", "ConfigurationsReady")
-    return {
-        **address,
-        "conditions": [{"type": kind, "status": "True"} for kind in types],
-        "latestCreatedRevisionName": revision,
-        "latestReadyRevisionName": revision,
-        "traffic": [_resolved(target, revision) for target in wanted["spec"]["traffic"]],
-    }
-
-
-def _resolved(target: Raw, revision: str) -> dict[str, Any]:
-    return {**target, "revisionName": revision} if target.get("latestRevision") else dict(target)
+    revision = next_revision.name_of(wanted["metadata"]["name"], 1)
+    return {**address, **next_revision.ready_as(revision, wanted)}
 
 
 def _knative_address(scope: Scope, wanted: Raw) -> dict[str, Any]:

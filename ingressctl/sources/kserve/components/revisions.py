@@ -12,6 +12,13 @@ from typing import Any
 from ingressctl.api.refs import Raw
 
 FULL = 100
+NAMES = (
+    "latestRolledoutRevision",
+    "previousRolledoutRevision",
+    "latestCreatedRevision",
+    "latestReadyRevision",
+)
+"""Fields of a component's status that name a revision."""
 
 Status = Mapping[str, Any]
 

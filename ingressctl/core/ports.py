@@ -7,7 +7,7 @@ A provider is one object with five pure functions, found through the entry-point
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from ingressctl.api.refs import Owner, Raw, Ref
 from ingressctl.core.model import Route
@@ -34,6 +34,9 @@ Capability = Literal[
     "split-headers",
     "grpc",
 ]
+
+EVERYTHING: frozenset[Capability] = frozenset(get_args(Capability))
+"""All capabilities; a provider takes out what it lacks."""
 
 
 class Emission(Value, frozen=True):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import get_args
 
 from ingressctl.core import differences, findings
-from ingressctl.core.ports import Capability, Provider
+from ingressctl.core.ports import EVERYTHING, Provider
 
 CAPABILITIES: Mapping[str, str] = {
     "weights": "canary weights",
@@ -81,4 +80,4 @@ def _line(cells: Iterable[str]) -> str:
 
 def undescribed() -> frozenset[str]:
     """Capabilities that the table forgot."""
-    return frozenset(get_args(Capability)) - set(CAPABILITIES)
+    return EVERYTHING - set(CAPABILITIES)

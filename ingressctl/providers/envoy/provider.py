@@ -13,7 +13,7 @@ from typing import Any
 from ingressctl.api.refs import Raw
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Finding
-from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
+from ingressctl.core.ports import EVERYTHING, Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
 from ingressctl.providers.envoy import places
@@ -28,26 +28,7 @@ class Envoy:
 
     name = "envoy"
     kinds: tuple[Kind, ...] = ()
-    capabilities: frozenset[Capability] = frozenset(
-        {
-            "header-match",
-            "method-match",
-            "regex-path",
-            "weights",
-            "set-headers",
-            "host-rewrite",
-            "path-rewrite",
-            "regex-rewrite",
-            "timeout",
-            "retries-off",
-            "wildcard-host",
-            "mesh",
-            "local-entry",
-            "external-target",
-            "split-headers",
-            "grpc",
-        }
-    )
+    capabilities: frozenset[Capability] = EVERYTHING
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """The routes themselves; xDS resources are made when all owners are merged."""

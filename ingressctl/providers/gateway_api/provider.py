@@ -8,7 +8,7 @@ from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import emitting, lowering
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Finding
-from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
+from ingressctl.core.ports import EVERYTHING, Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
 from ingressctl.providers.gateway_api import backends, emit, read, status
@@ -21,21 +21,13 @@ class GatewayAPI:
 
     name = "gateway_api"
     kinds: tuple[Kind, ...] = (HTTP_ROUTE,)
-    capabilities: frozenset[Capability] = frozenset(
-        {
-            "header-match",
-            "method-match",
-            "regex-path",
-            "weights",
-            "set-headers",
-            "host-rewrite",
-            "path-rewrite",
-            "timeout",
-            "wildcard-host",
-            "external-target",
-            "grpc",
-        }
-    )
+    capabilities: frozenset[Capability] = EVERYTHING - {
+        "regex-rewrite",
+        "retries-off",
+        "mesh",
+        "local-entry",
+        "split-headers",
+    }
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """An HTTPRoute a group."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ingressctl.api.refs import Raw
 from ingressctl.core.model import Route
-from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
+from ingressctl.core.ports import EVERYTHING, Capability, Emission, Verdict, nothing, side_by_side
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind, Reads
 from ingressctl.providers.istio import emit, read
@@ -19,26 +19,7 @@ class Istio:
 
     name = "istio"
     kinds: tuple[Kind, ...] = (VIRTUAL_SERVICE, ("", "Service"))
-    capabilities: frozenset[Capability] = frozenset(
-        {
-            "header-match",
-            "method-match",
-            "regex-path",
-            "weights",
-            "set-headers",
-            "host-rewrite",
-            "path-rewrite",
-            "regex-rewrite",
-            "timeout",
-            "retries-off",
-            "wildcard-host",
-            "mesh",
-            "local-entry",
-            "external-target",
-            "split-headers",
-            "grpc",
-        }
-    )
+    capabilities: frozenset[Capability] = EVERYTHING
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """VirtualServices, and the alias Service where a route has one."""

@@ -78,7 +78,7 @@ class _Cluster:
         second = self.created if self.run.case.get("created_apart") else 0
         created = f"2026-01-01T00:00:{second:02d}Z"
         if old is not None:
-            created = old["metadata"]["creationTimestamp"]
+            created = old["metadata"].get("creationTimestamp", created)
         kept = {**new, "metadata": {**new["metadata"], "creationTimestamp": created}}
         if old is not None and "status" in old:
             kept["status"] = old["status"]

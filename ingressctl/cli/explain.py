@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -10,12 +11,19 @@ import typer
 
 from ingressctl.api.refs import Ref
 from ingressctl.cli import options, scene, telling
+from ingressctl.cli.output import safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
 from ingressctl.plan import applying, cascade, explain, serving
+
+_TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+"""What a method or the name of a header may be (RFC 9110 5.6.2)."""
+
+_HOST = re.compile(r"[^\x00-\x20\x7f/?#@\\<>^`{|}\"]+")
+"""What a Host header may be; more than names that DNS has, for gateways take more."""
 
 
 @options.command
@@ -80,7 +88,7 @@ def command(
         if form == "json":
             printer.json(explain.as_json(answer))
         else:
-            printer.text(explain.render_text(answer, trace=trace))
+            printer.text(safe(explain.render_text(answer, trace=trace)))
         telling.end(
             fault=broken or bool(refused),
             differs=False,
@@ -98,8 +106,12 @@ def parse_request(url: str, headers: list[str], method: str) -> Request:
         raise CommandFault.of(f"{url!r} is not a URL: {fault}", "write http://HOST/PATH") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandFault.of(f"{url!r} is not a URL of http or https", "write http://HOST/PATH")
+    if not _TOKEN.fullmatch(method):
+        raise CommandFault.of(f"-X cannot be {method!r}", "write a method such as GET")
     given = dict(_header(text) for text in headers)
     host = given.pop("host", parts.netloc.rpartition("@")[2])
+    if not _HOST.fullmatch(host):
+        raise CommandFault.of(f"{host!r} can be no host", "write a name such as model.example.com")
     path = parts.path or "/"
     return Request(
         method.upper(),
@@ -113,7 +125,7 @@ def parse_request(url: str, headers: list[str], method: str) -> Request:
 
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
-    if not colon or not name.strip():
+    if not colon or not _TOKEN.fullmatch(name.strip()) or not value.isprintable():
         raise CommandFault.of(f"-H cannot be {text!r}", "write -H 'name: value'")
     return name.strip().lower(), value.strip()
 

@@ -115,6 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:  # such as a full disk that the answer is to be written to
+        sys.exit(_refused(error, debug="--debug" in words))
     except Exception as error:  # the last guard: people see a sentence, never a traceback
         sys.exit(_internal(error, debug="--debug" in words))
 
@@ -133,6 +135,15 @@ def _program() -> str:
     """How the program was called: kubectl runs plugins by their own name."""
     name = os.path.basename(sys.argv[0])
     return "kubectl ingressctl" if name.startswith("kubectl") else "ingressctl"
+
+
+def _refused(error: OSError, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    where = f" ({error.filename})" if error.filename else ""
+    sys.stderr.write(f"error: the system refuses: {error.strerror or error}{where}\n")
+    sys.stderr.write("  help: mend what it names, and run again\n")
+    return 2
 
 
 def _internal(error: Exception, *, debug: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.server
 import os
 import threading
@@ -204,6 +205,10 @@ def test_a_kustomization_needs_a_program_that_is_named_when_missing(
         (["explain", "ftp://a/"], "is not a URL"),
         (["explain", "http://a:b/"], "is not a URL"),
         (["explain", "http://a/", "-H", "x"], "-H cannot be"),
+        (["explain", "http://a/", "-H", "a b: c"], "-H cannot be"),
+        (["explain", "http://a b/"], "'a b' can be no host"),
+        (["explain", "http://a/", "-H", "Host: a/b"], "'a/b' can be no host"),
+        (["explain", "http://a/", "-X", "G ET"], "-X cannot be 'G ET'"),
     ],
 )
 def test_a_flag_that_cannot_be_is_told(words: list[str | Path], says: str) -> None:
@@ -360,6 +365,15 @@ def test_a_configuration_that_cannot_be_is_told(key: str, value: str, says: str)
     )
     assert done.code == 2
     assert says in done.err
+
+
+def test_a_full_disk_is_no_internal_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ingressctl.cli.output.Printer.data", full)
+    done = run("preview", "-f", GOOD, "--against", "none", "-q")
+    refused(done, "error: the system refuses: No space left on device")
 
 
 def test_an_internal_fault_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ setting counts as the user's if it is neither what holds nor what KServe ships.
 
 from __future__ import annotations
 
-import difflib
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from ingressctl.api import configmaps
+from ingressctl.api import configmaps, spelling
 from ingressctl.api.configmaps import EXAMPLE_KEY, ConfigFault
 
 MODELS: Mapping[str, type[BaseModel]] = {
@@ -112,9 +111,8 @@ def notices(data: Mapping[str, str], *, annotations: Mapping[str, str]) -> tuple
 
 def _misspelt_keys(data: Mapping[str, str]) -> Iterator[Notice]:
     """Keys of `data` are compared exactly. Only what looks like a known one is told."""
-    known = {key.lower(): key for key in KNOWN_KEYS}
     for key in sorted(set(data) - KNOWN_KEYS - {EXAMPLE_KEY}):
-        nearest = _nearest(key, known)
+        nearest = spelling.closest(key, KNOWN_KEYS)
         if nearest and nearest not in data:
             yield Notice("unknown", key, nearest)
 
@@ -136,20 +134,15 @@ def _inside(key: str, model: type[BaseModel], text: str | None) -> Iterator[Noti
 def _key_notices(path: str, model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Notice]:
     known = {name.lower(): name for name in model.model_fields}
     for name, value in values.items():
-        spelling = known.get(name.lower())
-        if spelling is None:
-            yield Notice("unknown", f"{path}.{name}", _nearest(name, known))
+        right = known.get(name.lower())
+        if right is None:
+            yield Notice("unknown", f"{path}.{name}", spelling.closest(name, known.values()))
             continue
-        if spelling != name:
-            yield Notice("other-case", f"{path}.{name}", spelling)
-        inner: Any = model.model_fields[spelling].annotation
+        if right != name:
+            yield Notice("other-case", f"{path}.{name}", right)
+        inner: Any = model.model_fields[right].annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel) and isinstance(value, dict):
             yield from _key_notices(f"{path}.{name}", inner, value)
-
-
-def _nearest(name: str, known: Mapping[str, str]) -> str:
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.75)
-    return known[close[0]] if close else ""
 
 
 def example_notices(

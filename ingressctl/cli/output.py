@@ -107,8 +107,8 @@ class Printer:
             sys.stderr.write(safe(f"  help: {problem.remedy}\n"))
 
     def findings(self, found: Iterable[Finding]) -> None:
-        """Findings as talk; errors are told even when quiet."""
-        loud = (item for item in found if not self.quiet or table.level(item) == "error")
+        """Findings as talk; errors and the like are told even when quiet."""
+        loud = (item for item in found if not self.quiet or table.is_loud(item))
         sys.stderr.writelines(f"{safe(line)}\n" for line in findings_lines(loud, self.loud))
 
 

@@ -17,7 +17,8 @@ from ingressctl.core.outcome import Finding, Level
 class Code:
     """A row: `template` and `help` are filled with the arguments of the finding.
 
-    `reports` are the field reports that the finding answers.
+    `reports` are the field reports that the finding answers; a `loud` one is told even
+    when only errors are.
     """
 
     code: str
@@ -26,6 +27,7 @@ class Code:
     template: str
     help: str = ""
     reports: tuple[str, ...] = ()
+    loud: bool = False
 
 
 def _rows(*rows: Code) -> dict[str, Code]:
@@ -80,6 +82,35 @@ TABLE: dict[str, Code] = _rows(
         "key {written!r} in {key} is read as {known!r}",
         "write {known}",
         ("F112",),
+    ),
+    Code(
+        "IC1120",
+        "warning",
+        "unknown field",
+        "an InferenceService has no field {name!r}{guess}: an API server drops it",
+        "correct or remove it; it has no effect",
+    ),
+    Code(
+        "IC1121",
+        "warning",
+        "unknown kind",
+        "there is no kind {written}: did you mean {meant}? It has no effect",
+        "write {meant}",
+        loud=True,
+    ),
+    Code(
+        "IC1122",
+        "error",
+        "version that is not served",
+        "{kind} is not served in version {written}: no cluster takes the object",
+        "write apiVersion: {right}",
+    ),
+    Code(
+        "IC1123",
+        "info",
+        "kind without routes",
+        "{kind} is known, but no routes are made of it yet",
+        "its own hosts are missing from what is shown here",
     ),
     Code(
         "IC1201",
@@ -584,6 +615,11 @@ def remedy(finding: Finding) -> str:
 def level(finding: Finding) -> Level:
     """info, warning or error."""
     return row(finding).level
+
+
+def is_loud(finding: Finding) -> bool:
+    """Whether it is told even to somebody who asked for quiet."""
+    return level(finding) == "error" or row(finding).loud
 
 
 def with_difference(finding: Finding, identity: str) -> Finding:

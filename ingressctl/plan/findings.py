@@ -19,6 +19,7 @@ from ingressctl.plan.checks import (
     canaries,
     configuration,
     gateways,
+    inputs,
     listeners,
     names,
     picture,
@@ -29,6 +30,7 @@ from ingressctl.plan.checks import (
 
 Check = Callable[[picture.Picture], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (
+    inputs.find,
     configuration.find,
     names.find,
     visibility.find,

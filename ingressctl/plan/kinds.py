@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from ingressctl.api import spelling
 from ingressctl.core.world import Kind
 
 
@@ -27,6 +29,7 @@ class Resource:
         return (self.group, self.kind)
 
 
+KSERVE = "serving.kserve.io"
 INFERENCE_SERVICE: Kind = ("serving.kserve.io", "InferenceService")
 
 _ISTIO = ("v1", "v1beta1", "v1alpha3")
@@ -85,3 +88,51 @@ def namespaced(kind: Kind) -> bool:
 def known(kind: Kind) -> bool:
     """Whether anything here looks at objects of the kind."""
     return kind in BY_IDENTITY
+
+
+ROUTELESS: tuple[Kind, ...] = (
+    ("serving.kserve.io", "InferenceGraph"),
+    ("serving.kserve.io", "LLMInferenceService"),
+    ("serving.kserve.io", "TrainedModel"),
+)
+"""Kinds that KServe makes routes of, and that may have no source here."""
+
+_OTHERS: Mapping[str, str] = {
+    "serving.kserve.io": "ClusterStorageContainer LLMInferenceService LLMInferenceServiceConfig "
+    "LocalModelCache LocalModelNamespaceCache LocalModelNode LocalModelNodeGroup TrainedModel",
+    "serving.knative.dev": "Configuration DomainMapping Revision Route",
+    "networking.istio.io": "EnvoyFilter ProxyConfig Sidecar WorkloadEntry WorkloadGroup",
+    "gateway.networking.k8s.io": "BackendLBPolicy BackendTLSPolicy BackendTrafficPolicy "
+    "ListenerSet TCPRoute TLSRoute UDPRoute XBackendTrafficPolicy XListenerSet XMesh",
+}
+"""Further kinds of the groups that routes are written in: nothing here looks at them."""
+
+_OLDER: Mapping[str, tuple[str, ...]] = {
+    "gateway.networking.k8s.io": ("v1alpha2", "v1alpha3"),
+}
+"""Versions that some clusters still serve beside those of `RESOURCES`."""
+
+
+@lru_cache(maxsize=256)
+def meant(group: str, kind: str) -> str:
+    """``Kind (group)`` that an unknown one resembles; "" where it is known or like none."""
+    if known((group, kind)) or kind in _OTHERS.get(group, "").split():
+        return ""
+    if group in _OTHERS:
+        inside = [item.kind for item in RESOURCES if item.group == group]
+        found = spelling.closest(kind, inside)
+        return f"{found} ({group})" if found else ""
+    ours = {item.group for item in RESOURCES if item.kind == kind and item.group in _OTHERS}
+    alone = KSERVE if KSERVE in ours else ""  # nobody else has kinds of these names
+    found = spelling.closest(group, ours) or alone
+    return f"{kind} ({found})" if found else ""
+
+
+@lru_cache(maxsize=256)
+def unserved(group: str, kind: str, version: str) -> tuple[str, ...]:
+    """The versions that are served, where `version` is none of them; () where it may be."""
+    resource = BY_IDENTITY.get((group, kind))
+    if resource is None or group not in _OTHERS:
+        return ()
+    fine = version in resource.versions or version in _OLDER.get(group, ())
+    return () if fine else resource.versions

@@ -126,6 +126,8 @@ def _unknown_kinds(documents: tuple[Document, ...]) -> Iterable[Note]:
         if not kinds.known((ref.group, ref.kind)):
             strange.setdefault((ref.group, ref.kind), []).append(document)
     for (group, kind), found in strange.items():
+        if kinds.meant(group, kind) or (group, kind) in kinds.ROUTELESS:
+            continue  # a finding tells more (plan/checks/inputs.py)
         called = f"{kind} ({group})" if group else kind
         text = f"{_names(found)}: kind {called} is not known here and has no effect on routes"
         yield Note(text, "", found[0].origin)

@@ -21,6 +21,7 @@ from ingressctl.core.settings import Settings
 from ingressctl.core.table import Table
 from ingressctl.core.world import Reads, World
 from ingressctl.plan import applying, cascade
+from ingressctl.plan.checks import inputs
 from ingressctl.plan.overlay import Laid
 from ingressctl.sources.knative import traffic
 
@@ -58,7 +59,10 @@ def served(
     done = cascade.run(laid.world, settings, now=now, providers=providers)
     faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
     emissions = _emissions(done, settings, providers[provider], providers, faults)
-    findings = (finding for step in done.steps for finding in step.findings)
+    findings = (
+        *inputs.of_world(laid.world),
+        *(finding for step in done.steps for finding in step.findings),
+    )
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}
     return Served(done.world, routes, tuple(dict.fromkeys(findings)), tuple(faults), refused)
 

@@ -60,6 +60,16 @@ def _ksvc(name: str) -> Obj:
     return obj("serving.knative.dev/v1", "Service", name, labels=labels)
 
 
+def _model(**fields: object) -> Obj:
+    return knative(predictor={"model": {"modelFormat": {"name": "sklearn"}} | fields})
+
+
+def _canary_model(**fields: object) -> Obj:
+    model = {"modelFormat": {"name": "sklearn"}} | fields
+    predictor = {"name": "v2", "model": model}
+    return standard(spec={"canary": [{"trafficPercent": 20, "predictor": predictor}]})
+
+
 def _prefix(value: str) -> list[Obj]:
     return [{"uri": {"prefix": value}}]
 
@@ -122,6 +132,45 @@ EXAMPLES = (
     Example("IC1110", (_labelled(KNATIVE_KEY, "clusterlocal"),), (_labelled("stage", "local"),)),
     Example("IC1111", (_labelled(KSERVE_KEY),), (_labelled(KNATIVE_KEY),), compat="kserve,+Q27"),
     Example("IC1112", (_labelled(KSERVE_KEY),), (_labelled(KNATIVE_KEY),)),
+    Example(
+        "IC1120",
+        (knative(predictor={"canaryTraficPercent": 10}),),
+        (knative(predictor={"canaryTrafficPercent": 10, "tolerations": [], "hostNetwork": True}),),
+        ("InferenceService team-a/iris",),
+    ),
+    Example("IC1120", (_model(storageURI="s3://x"),), (_model(storageUri="s3://x", env=[]),)),
+    Example("IC1120", (_canary_model(runtim="x"),), (_canary_model(runtime="x"),)),
+    Example(
+        "IC1121",
+        (obj("serving.kserve.io/v1beta1", "InferenceServise", "iris"),),
+        (obj("serving.kserve.io/v1alpha1", "TrainedModel", "iris"),),
+        ("InferenceServise team-a/iris",),
+    ),
+    Example(
+        "IC1121",
+        (obj("gateway.networking.k8s.io/v1", "HttpRoute", "iris"),),
+        (obj("gateway.networking.k8s.io/v1", "TCPRoute", "iris"),),
+    ),
+    Example(
+        "IC1121",
+        (obj("serving.kubeflow.org/v1beta1", "InferenceService", "iris"),),
+        (obj("example.org/v1", "Gateway", "iris"), obj("example.org/v1", "Thing", "iris")),
+    ),
+    Example(
+        "IC1122",
+        (knative() | {"apiVersion": "serving.kserve.io/v1beta2"},),
+        (knative(), virtual_service("x", "y", "z"), gateway()),
+    ),
+    Example(
+        "IC1122",
+        (knative() | {"apiVersion": "serving.kserve.io/v1alpha1"},),
+        (http_route("x", "y", "z.org") | {"apiVersion": "gateway.networking.k8s.io/v1alpha2"},),
+    ),
+    Example(
+        "IC1123",
+        (obj("serving.kserve.io/v1alpha1", "InferenceGraph", "g"),),
+        (knative(),),
+    ),
     Example("IC1303", (_service_key("{"),), (_service_key("{}"),)),
     Example("IC1302", (knative("My_Model"),), (knative(),)),
     Example(

@@ -2,7 +2,9 @@
 
 ``config-domain.data.models.example.com=`` sets a key, whatever dots it has;
 ``inferenceservice-config.ingress.ingressDomain=x.org`` sets a field of the JSON in key
-`ingress`. The result is a document like those of files, so it shows as a change.
+`ingress`. The result is a document like those of files, so it shows as a change. Where there
+is no inferenceservice-config, the values that KServe ships stand below the setting: one key
+is tried, and the others stay what they are without it.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ingressctl.api import configmaps
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.outcome import Origin
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
+from ingressctl.plan import admitting
 from ingressctl.plan.manifests import Document
+from ingressctl.sources.kserve import config as configuration
 
 
 class TrialFault(ValueError):
@@ -39,7 +44,7 @@ def documents(texts: Iterable[str], world: World, settings: Settings) -> tuple[D
 
 
 def _namespace(name: str, settings: Settings) -> str:
-    if name == "inferenceservice-config":
+    if name == configuration.NAME:
         return settings.config_namespace
     if name.startswith("config-"):
         return settings.knative_namespace
@@ -54,7 +59,14 @@ def _config_map(ref: Ref, world: World) -> dict[str, Any]:
     if stored is not None:
         return dict(stored)
     metadata = {"name": ref.name, "namespace": ref.namespace}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    return {**made, "data": _shipped()} if ref.name == configuration.NAME else made
+
+
+def _shipped() -> dict[str, str]:
+    """What holds where there is no inferenceservice-config: of routing, and of admission."""
+    routing = {key: json.dumps(value, indent=2) for key, value in configmaps.SHIPPED.items()}
+    return {**routing, **admitting.SHIPPED}
 
 
 def _with(data: Mapping[str, str], path: str, value: str, text: str) -> dict[str, str]:

@@ -209,3 +209,15 @@ def test_keys_with_dots_and_typed_values_can_be_set() -> None:
     ingress = made["inferenceservice-config"]["data"]["ingress"]
     assert '"enableGatewayApi": false' in ingress
     assert '"ingressDomain": "3.example"' in ingress
+
+
+@pytest.mark.parametrize("setting", ["urlScheme=http", "ingressClassName=istio"])
+def test_a_setting_without_config_map_leaves_the_other_shipped_values(setting: str) -> None:
+    """One that says what is shipped moves no route."""
+    (model,) = read("model.yaml")
+    plain = show(World({}), [model])
+    made = trials.documents([f"inferenceservice-config.ingress.{setting}"], World({}), Settings())
+    tried = show(World({}), [model, *made])
+    routes = [{change.ref: change.after for change in seen.changes()} for seen in (plain, tried)]
+    assert routes[1].pop(ref_of(made[0].obj))
+    assert routes[0] == routes[1]

@@ -40,6 +40,9 @@ def command(
     command fail. An object carries its own suppressions in the annotation
     ingressctl.dev/ignore; one that matches nothing is told.
 
+    Ends with 1 if a finding is as grave as --fail-on, be it that an object would be refused,
+    and with 2 if the input cannot be read or there is none.
+
     Examples:
       ingressctl check
       ingressctl check -f models/ -R --against none
@@ -47,7 +50,7 @@ def command(
       ingressctl check -f model.yaml --ignore IC2101=InferenceService/default/model
     """
     with telling.once(talk) as printer:
-        shown = scene.build(given, rules, base, printer, need_files=False)
+        shown = scene.build(given, rules, base, printer, need_files=False, whole=True)
         compared = report.compare(_before(shown), _after(shown))
         compared = _told(compared, shown, verdict)
         if form == "json":
@@ -119,12 +122,17 @@ def _lines(compared: Comparison, shown: Scene, paint: output.Paint) -> Iterator[
         if found:
             yield paint("bold", f"{title}:")
             yield from _findings(found, paint, "  ")
-    numbers = ", ".join(f"{len(found)} {name}" for name, _, found in _groups(compared))
-    yield f"{numbers}; {_closing(compared.introduced)}"
+    yield ", ".join(_counted(name, found) for name, _, found in _groups(compared))
 
 
 def _findings(found: tuple[Finding, ...], paint: output.Paint, indent: str) -> Iterator[str]:
     return (f"{indent}{line}" for line in output.findings_lines(found, paint))
+
+
+def _counted(name: str, found: tuple[Finding, ...]) -> str:
+    """``2 unchanged (1 error, 1 warning, 0 infos)``"""
+    number = len(report.grouped(found))
+    return f"{number} {name} ({_closing(found)})" if number else f"0 {name}"
 
 
 def _closing(found: tuple[Finding, ...]) -> str:

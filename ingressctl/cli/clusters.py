@@ -30,12 +30,16 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|)")
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What exists already: objects, the namespace that a kubeconfig names, absent kinds."""
+    """What exists already: objects, the namespace that a kubeconfig names, absent kinds.
+
+    `is_nothing`: files are laid over nothing at all.
+    """
 
     world: World
     namespace: str = ""
     absent: frozenset[Kind] = frozenset()
     is_folder: bool = False
+    is_nothing: bool = False
 
 
 def read(base: options.Base, settings: Settings, printer: Printer) -> Held:

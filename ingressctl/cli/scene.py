@@ -49,18 +49,26 @@ def build(
     printer: Printer,
     *,
     need_files: bool = True,
+    whole: bool = False,
 ) -> Scene:
-    """The scene of a command. Raises CommandFault."""
+    """The scene of a command; `whole` if it asks about everything that exists.
+
+    Raises CommandFault.
+    """
     settings, providers = decide(rules)
     sources = read_inputs(given, need_files=need_files)
     held = hold(base, settings, printer)
+    if held.is_nothing and not (given.filename or given.kustomize):
+        raise CommandFault.of(
+            "no input is given", "name files with -f, or what exists with --against or a kubeconfig"
+        )
     settings = replace(settings, absent=held.absent)
     documents = (*sources.documents, *tried(rules, held, sources.documents, settings))
     namespace = given.namespace or held.namespace or "default"
     laid = overlay.lay(held.world, documents, namespace=namespace, named=bool(given.namespace))
     now = datetime.now(UTC)
     if held.is_folder:
-        laid = on_completed(laid, settings, now, providers)
+        laid = on_completed(laid, settings, now, providers, whole=whole)
     printer.notices((*sources.notices, *laid.notices))
     check_config_map(laid, settings, rules, printer)
     if not rules.assume:
@@ -70,11 +78,18 @@ def build(
 
 
 def on_completed(
-    laid: Laid, settings: Settings, now: datetime, providers: Mapping[str, Provider]
+    laid: Laid,
+    settings: Settings,
+    now: datetime,
+    providers: Mapping[str, Provider],
+    *,
+    whole: bool,
 ) -> Laid:
     """The files over the folder as it would be if a cluster had made its routes."""
     written = [item.obj for item in laid.written]
-    base = folders.complete(laid.base, settings, now=now, providers=providers, written=written)
+    base = folders.complete(
+        laid.base, settings, now=now, providers=providers, written=written, whole=whole
+    )
     return laid if base is laid.base else replace(laid, base=base, world=base.overlay(written))
 
 
@@ -145,7 +160,7 @@ def hold(base: options.Base, settings: Settings, printer: Printer) -> Held:
     """What files are laid over. Raises CommandFault."""
     against = base.against or _default_base(base, printer)
     if against == "none":
-        return Held(World({}))
+        return Held(World({}), is_nothing=True)
     if against == "cluster":
         return clusters.read(base, settings, printer)
     sources = inputs.read_folder(against)

@@ -29,15 +29,16 @@ def complete(
     now: datetime,
     providers: Mapping[str, Provider],
     written: Iterable[Raw] = (),
+    whole: bool = False,
 ) -> World:
     """The folder with the routes that its services would have.
 
     `written` are the objects that will be laid over it: only services among them are
-    derived, unless something else is written that any service may read. What the folder
-    lacks of other objects (a ConfigMap) is taken from them.
+    derived, unless the `whole` folder is asked about or something else is written that any
+    service may read. What the folder lacks of other objects (a ConfigMap) is taken from them.
     """
     over = {ref_of(obj): obj for obj in written}
-    owners = _services(base, over)
+    owners = _services(base, over, whole=whole)
     if not owners:
         return base
     others = [obj for ref, obj in over.items() if not _is_source(ref) and base.get(ref) is None]
@@ -55,9 +56,9 @@ def complete(
     return base.overlay((*adopted, *(obj for obj in made if ref_of(obj) not in over)))
 
 
-def _services(base: World, written: Mapping[Ref, Raw]) -> frozenset[Ref]:
+def _services(base: World, written: Mapping[Ref, Raw], *, whole: bool) -> frozenset[Ref]:
     """Services of the folder that are to be derived: no cluster has seen them."""
-    everyone = any(not _is_source(ref) for ref in written)
+    everyone = whole or any(not _is_source(ref) for ref in written)
     return frozenset(
         ref_of(obj)
         for kind in cascade.SOURCES

@@ -105,3 +105,30 @@ def test_one_fault_of_a_configuration_is_told_once(tmp_path: Path) -> None:
     assert "(ConfigMap kserve/inferenceservice-config" in lines[0]
     assert f"{config}:" in lines[0]
     assert "data.ingress" in lines[0]
+
+
+@pytest.mark.parametrize("provider", ["istio", "ingress", "gateway_api"])
+def test_what_preview_prints_is_a_base(tmp_path: Path, provider: str) -> None:
+    """Nothing in it is foreign to its own service, though owners without uid are not written."""
+    words = ("-f", MODEL, "-f", INPUTS / "base", "--against", "none", "--provider", provider)
+    (tmp_path / "dump.yaml").write_text(run("preview", *words, "-o", "yaml").out)
+    over = ("--against", tmp_path, "--provider", provider)
+    assert run("preview", "-f", MODEL, *over, "-o", "json").code == 0
+    second = tmp_path.parent / "second.yaml"
+    second.write_text(MODEL.read_text().replace("name: churn", "name: other"))
+    for files in ((), ("-f", MODEL), ("-f", second)):
+        assert "IC5101" not in run("check", *files, *over).out
+
+
+def test_the_closing_line_counts_what_is_listed(held: Path) -> None:
+    """An error that was there before does not fail a change, but it is counted."""
+    config = held / "config.yaml"
+    both = '"domainTemplate": "{{.Name}}.{{.IngressDomain}}", "enableGatewayApi": true,'
+    config.write_text(config.read_text().replace('"enableGatewayApi": true,', both))
+    second = MODEL.read_text().replace("namespace: team-a", "namespace: team-b")
+    (held / "second.yaml").write_text(second)
+    done = run("check", "-f", MODEL, "--against", held)
+    listed = [line for line in done.out.splitlines() if line.startswith("  error")]
+    assert any("IC2101" in line for line in listed)
+    assert f"unchanged ({len(listed)} error" in done.out.splitlines()[-1]
+    assert done.code == 0

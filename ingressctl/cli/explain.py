@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from ingressctl.api import dns
 from ingressctl.api.refs import Ref
 from ingressctl.cli import options, scene, telling
 from ingressctl.cli.output import safe
@@ -69,6 +71,10 @@ def command(
     revision: entry, rule, rewritten host and path, share of each backend, time limits. Files
     are optional; routes that somebody else wrote count as well.
 
+    Ends with 0 whatever the answer is, a 404 as well, with 1 if a finding is as grave as
+    --fail-on, and with 2 if the URL is none or an object of the files would be refused or
+    cannot be derived.
+
     Examples:
       ingressctl explain http://model-default.example.com/v1/models/model:predict -f model.yaml
       ingressctl explain http://model.example.com/ --trace
@@ -108,6 +114,12 @@ def parse_request(url: str, headers: list[str], method: str) -> Request:
         raise CommandFault.of(f"{url!r} is not a URL of http or https", "write http://HOST/PATH")
     if not _TOKEN.fullmatch(method):
         raise CommandFault.of(f"-X cannot be {method!r}", "write a method such as GET")
+    strange = _host_fault(parts.hostname)
+    if strange:
+        raise CommandFault.of(
+            f"{parts.hostname!r} can be no host: {strange}",
+            "write http://HOST/PATH with a name such as model.example.com",
+        )
     given = dict(_header(text) for text in headers)
     host = given.pop("host", parts.netloc.rpartition("@")[2])
     if not _HOST.fullmatch(host):
@@ -121,6 +133,15 @@ def parse_request(url: str, headers: list[str], method: str) -> Request:
         scheme="https" if parts.scheme == "https" else "http",
         port=port,
     )
+
+
+def _host_fault(host: str) -> str:
+    """Why nobody can ask this host; "" for an IP address and a name of DNS."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return dns.subdomain_fault(host.removesuffix("."))
+    return ""
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -43,7 +43,8 @@ Every flag has an environment variable: --config-namespace is INGRESSCTL_CONFIG_
 
 \b
 Exit codes: 0 nothing to change and no finding; 1 differences or findings;
-2 any fault, of usage, input or cluster; 3 waited in vain.
+2 any fault of usage, input or cluster, and an object that is refused or
+cannot be derived (for check that is a finding).
 """
 
 

@@ -35,6 +35,9 @@ def command(
     file; below it stands what it makes. A change that a deliberate difference from KServe
     causes carries its id.
 
+    Ends with 1 if something would change or a finding is as grave as --fail-on, and with 2 if
+    an object would be refused or what it makes cannot be derived.
+
     Examples:
       ingressctl preview -f model.yaml
       ingressctl preview -f model.yaml --against dump/ --compat kserve

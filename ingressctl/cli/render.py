@@ -45,6 +45,9 @@ def command(
     Without --provider the configured one is taken. Several objects come as one List. With
     --compare the objects of two providers are read back and their rules put side by side.
 
+    Ends with 1 if a finding is as grave as --fail-on or compared providers differ, and with 2
+    if an object would be refused or cannot be derived: then no objects are printed.
+
     Examples:
       ingressctl render -f model.yaml
       ingressctl render -f model.yaml --provider gateway_api | kubectl apply -f -

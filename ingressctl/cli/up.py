@@ -59,6 +59,8 @@ def command(
     routes go on being served. A host is found by the Host header in any letter case, with or
     without port, and below .localhost. Ctrl-C ends everything that was started.
 
+    Ends with 0 when it is told to end, and with 2 if the first files cannot be served.
+
     Examples:
       ingressctl up -f model.yaml --stub
       ingressctl up -f models/ -R --backend model-predictor.team-a=127.0.0.1:9000

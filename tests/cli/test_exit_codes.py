@@ -77,6 +77,39 @@ def test_explain_is_zero_whether_or_not_something_answers(form: str) -> None:
     assert run("explain", "http://nobody.example.com/", *words).code == 0
 
 
+@pytest.mark.parametrize("url", ["http://not_a_url/", "not_a_url", "http://a..b/", "http://*.b/"])
+def test_a_host_that_nobody_can_ask_is_two(url: str) -> None:
+    done = run("explain", url, "-f", MODEL, "--against", BASE)
+    assert done.code == 2
+    assert "can be no host" in done.err
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/", "http://[::1]:8080/", "http://churn.team-a./"])
+def test_addresses_and_rooted_names_can_be_asked(url: str) -> None:
+    assert run("explain", url, "-f", MODEL, "--against", BASE).code == 0
+
+
+def test_a_refused_object_is_two_but_for_check_a_finding(tmp_path: Path) -> None:
+    bad = tmp_path / "m.yaml"
+    bad.write_text(MODEL.read_text().replace("trafficPercent: 10", "trafficPercent: 1000"))
+    words = ("-f", bad, "--against", BASE)
+    codes = {name: run(name, *words).code for name in ("preview", "render", "check")}
+    codes["explain"] = run("explain", "http://churn-team-a.example.com/", *words).code
+    assert codes == {"preview": 2, "render": 2, "explain": 2, "check": 1}
+
+
+@pytest.mark.parametrize("words", [(), ("--against", "none"), ("-o", "json")])
+def test_check_of_nothing_is_two(words: tuple[str, ...]) -> None:
+    """A job that lost its kubeconfig must not be green."""
+    done = run("check", *words)
+    assert (done.code, done.out) == (2, "")
+    assert "no input is given" in done.err
+
+
+def test_check_of_a_folder_alone_is_an_answer(held: Path) -> None:
+    assert run("check", "--against", held).code == 0
+
+
 def test_environment_variables_stand_for_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     """The flag goes before its variable."""
     monkeypatch.setenv("INGRESSCTL_AGAINST", str(BASE))

@@ -362,9 +362,8 @@ TABLE: dict[str, Code] = _rows(
         "IC5002",
         "info",
         "gateway not among the input",
-        "{kind} {gateway} is not among the input: whether it takes the {count} route(s) that "
-        "name it is not known",
-        "add the gateway to the input, or compare with the cluster",
+        "gateway {gateway} is not among the input: it is taken to admit every host",
+        "add the Gateway to the input, or read the cluster, to know what it admits",
         ("F54",),
     ),
     Code(
@@ -493,13 +492,6 @@ TABLE: dict[str, Code] = _rows(
         "add a rule to it that admits source namespace {knative} to the paths {paths}; keep the "
         "others",
         ("F105",),
-    ),
-    Code(
-        "IC3303",
-        "warning",
-        "gateway not in the input",
-        "gateway {gateway} is not in the input: it is taken to admit every host",
-        "add the Gateway to the input, or read the cluster, to know what it admits",
     ),
     Code(
         "IC3304",

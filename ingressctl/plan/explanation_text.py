@@ -93,7 +93,7 @@ def _loss(loss: Loss) -> str:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    level = findings.level(finding).upper()
+    level = findings.level(finding)
     subject = f"({finding.refs[0]}) " if finding.refs else ""
     yield f"{level} [{finding.code}] {subject}{findings.message(finding)}"
     remedy = findings.remedy(finding)

@@ -69,7 +69,7 @@ def _missing(parents: Iterable[tuple[Ref, str]], kind: Kind, picture: Picture) -
     for ref, routes in absent.items():
         gateway = f"{ref.namespace}/{ref.name}"
         if not known:
-            yield Finding.of("IC5002", ref, kind=kind[1], gateway=gateway, count=len(routes))
+            yield Finding.of("IC5002", ref, gateway=gateway)
             continue
         for route in routes:
             owner = picture.owner(route)

@@ -21,7 +21,7 @@ READ = ("istio", "gateway_api", "ingress")
 NEEDS: Mapping[str, Kind] = {"gateway_api": GATEWAY}
 """Without one of these in the world nothing is refused, and reading is in vain."""
 
-TOLD_ELSEWHERE = frozenset({"IC3303", "IC3304", "IC3307"})
+TOLD_ELSEWHERE = frozenset({"IC5002", "IC3304", "IC3307"})
 """Of what reading finds: absent gateways and backends are checked with the whole world in
 view, and what is not evaluated matters to explain alone."""
 

@@ -62,7 +62,7 @@ def _of_parent(
     entry = f"{gateway_ref.namespace}/{gateway_ref.name}"
     gateway = reads.get(gateway_ref)
     if gateway is None:
-        yield Finding.of("IC3303", gateway_ref, gateway=entry)
+        yield Finding.of("IC5002", gateway_ref, gateway=entry)
         yield Attachment(entry, "", 0, "", hostnames or ("*",))
         return
     listeners = (gateway.get("spec") or {}).get("listeners") or ()

@@ -43,6 +43,8 @@ class _Draft:
     entries: dict[Door, dict[str, None]] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     findings: dict[Finding, None] = field(default_factory=dict)
+    holders: dict[str, Ref] = field(default_factory=dict)
+    """The VirtualService that holds each name in the mesh."""
     servers: dict[str, tuple[tuple[Door, Server], ...]] = field(default_factory=dict)
 
 
@@ -133,7 +135,7 @@ def _doors(entry: str, draft: _Draft) -> tuple[tuple[Door, Server], ...]:
         if gateway is None:
             namespace, _, name = entry.partition("/")
             missing = Ref(*gateways.GATEWAY, namespace, name)
-            draft.findings[Finding.of("IC3303", missing, gateway=entry)] = None
+            draft.findings[Finding.of("IC5002", missing, gateway=entry)] = None
     return draft.servers[entry]
 
 
@@ -143,11 +145,12 @@ def _bind_mesh(ref: Ref, host: str, rules: list[TableRule], draft: _Draft) -> No
     short = host.removesuffix(suffix)
     names = (host, f"{short}.svc", short) if short != host else (host,)
     for name in names:
-        if (MESH_DOOR, name) in draft.rules:
+        holder = draft.holders.setdefault(name, ref)
+        if holder == ref:  # short forms that it names itself add nothing
+            draft.rules[MESH_DOOR, name] = list(rules)
+        else:
             reason = f"an older VirtualService holds {name}: sidecars do not join them"
             draft.refusals.append(Refusal(ref, MESH, (name,), reason))
-        else:
-            draft.rules[MESH_DOOR, name] = list(rules)
 
 
 def _ordered(http: Iterable[TableRule], entry: str) -> list[TableRule]:

@@ -203,7 +203,7 @@ def test_gateways_that_share_a_table_are_told_once() -> None:
 
 def test_a_missing_gateway_is_told() -> None:
     found = ask(settled(CONFIG, IRIS), "iris.team-a.example.com")
-    assert "IC3303" in codes(found)
+    assert "IC5002" in codes(found)
     assert len(ends(found)) == 2
 
 

@@ -265,7 +265,7 @@ def test_the_same_host_at_another_listener_is_no_loss() -> None:
 def test_a_missing_gateway_takes_everything_and_is_told() -> None:
     table = read(provider, route(rule("m")))
     assert where(ask(table, EDGE, "shop.example.com/")) == "m"
-    assert [item.code for item in table.findings] == ["IC3303"]
+    assert [item.code for item in table.findings] == ["IC5002"]
 
 
 def service(name: str, namespace: str = "shop", port: int = 80) -> Raw:

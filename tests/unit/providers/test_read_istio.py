@@ -357,3 +357,14 @@ def test_a_match_for_another_port_than_the_listeners_is_dead() -> None:
     rules = (when("tls", {"port": 8443}), when("own", {"port": 80}), to("rest"))
     assert where(go("shop.example.com/", *rules)) == "own"
     assert "is for port 8443 only" in reasons(go("shop.example.com/", rules[0]))
+
+
+def test_an_object_that_names_its_short_hosts_itself_loses_to_nobody() -> None:
+    name = "api.shop.svc.cluster.local"
+    hosts = (name, "api.shop.svc", "api.shop")
+    table = read(provider, service([to("mine")], hosts=hosts, gateways=("mesh",)))
+    for host in hosts:
+        answer = ask(table, "mesh", f"{host}/")
+        assert where(answer) == "mine"
+        assert not answer.losers
+    assert not table.refusals

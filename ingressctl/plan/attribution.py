@@ -11,13 +11,13 @@ changes of one cause cost two runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ingressctl.api.refs import Ref
 from ingressctl.core.differences import TABLE, Compat
 from ingressctl.core.world import World
-from ingressctl.plan import diff, showing
+from ingressctl.plan import diff
 from ingressctl.plan.diff import Change
 
 Ids = tuple[str, ...]
@@ -44,7 +44,7 @@ class Changed:
             return (obj is None) == (self.change.action == "removed")
         if obj is None:
             return False
-        there = _fields(self.change.before, showing.shown(obj))
+        there = _fields(self.change.before, replace(self.change, new=obj).after)
         wanted = _fields(self.change.before, self.change.after)
         return all(path in there and there[path] == value for path, value in wanted.items())
 

@@ -34,12 +34,17 @@ class Change:
     @property
     def before(self) -> Mapping[str, Any] | None:
         """The old object as it is shown."""
-        return None if self.old is None else showing.shown(self.old, everything=self.everything)
+        return self._shown(self.old, self.new, "before")
 
     @property
     def after(self) -> Mapping[str, Any] | None:
         """The new object as it is shown."""
-        return None if self.new is None else showing.shown(self.new, everything=self.everything)
+        return self._shown(self.new, self.old, "after")
+
+    def _shown(self, obj: Raw | None, beside: Raw | None, side: str) -> Mapping[str, Any] | None:
+        if obj is None:
+            return None
+        return showing.shown(obj, everything=self.everything, beside=beside, side=side)
 
     def caused_by(self, differences: tuple[str, ...]) -> Change:
         """The same change with the ids that cause it."""

@@ -6,6 +6,7 @@ that changed. Values of Secrets are never shown.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,9 +19,8 @@ NOISE = frozenset(
         "deletionTimestamp deletionGracePeriodSeconds ownerReferences finalizers generateName"
     ).split()
 )
-BOOKKEEPING = frozenset(
-    ("kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/revision")
-)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+BOOKKEEPING = frozenset((LAST_APPLIED, "deployment.kubernetes.io/revision"))
 MASK = "***"
 
 _SERVICE_DEFAULTS: Mapping[str, Any] = {
@@ -32,9 +32,15 @@ _SERVICE_DEFAULTS: Mapping[str, Any] = {
 _SERVICE_ASSIGNED = ("clusterIPs", "ipFamilies")
 
 
-def shown(obj: Raw, *, everything: bool = False) -> Mapping[str, Any]:
-    """The object as it is compared and printed; `everything` keeps noise, never Secrets."""
-    masked = _masked(obj)
+def shown(
+    obj: Raw, *, everything: bool = False, beside: Raw | None = None, side: str = ""
+) -> Mapping[str, Any]:
+    """The object as it is compared and printed; `everything` keeps noise, never Secrets.
+
+    `beside` is the same object before or after: a value that differs there is masked with
+    `side`, so that the change is seen and the value is not.
+    """
+    masked = _masked(obj, beside, side) if obj.get("kind") == "Secret" else obj
     if everything:
         return masked
     result = {key: masked[key] for key in ("apiVersion", "kind") if key in masked}
@@ -121,12 +127,24 @@ def _without_empty(value: Any) -> Any:
     return value
 
 
-def _masked(obj: Raw) -> Raw:
-    if obj.get("kind") != "Secret":
-        return obj
-    hidden = {
-        key: dict.fromkeys(obj[key], MASK)
-        for key in ("data", "stringData")
-        if isinstance(obj.get(key), Mapping)
+def _masked(obj: Raw, beside: Raw | None, side: str) -> Raw:
+    """A Secret as it is stored, without its values and without kubectl's copy of them."""
+    values = _stored(obj)
+    others = values if beside is None else _stored(beside)
+    data = {
+        key: MASK if others.get(key, value) == value else f"{MASK} ({side})"
+        for key, value in values.items()
     }
-    return {**obj, **hidden}
+    hidden = {key: value for key, value in obj.items() if key not in ("data", "stringData")}
+    metadata = {**(obj.get("metadata") or {})}
+    if LAST_APPLIED in (metadata.get("annotations") or {}):
+        metadata["annotations"] = {**metadata["annotations"], LAST_APPLIED: MASK}
+    return {**hidden, "metadata": metadata, **({"data": data} if data else {})}
+
+
+def _stored(secret: Raw) -> dict[str, Any]:
+    """The values of a Secret; `stringData` is how people write them, and wins."""
+    given = {key: secret.get(key) for key in ("data", "stringData")}
+    data, plain = (value if isinstance(value, Mapping) else {} for value in given.values())
+    encoded = {key: base64.b64encode(str(value).encode()).decode() for key, value in plain.items()}
+    return {**data, **encoded}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ingressctl.api import shapes
+from ingressctl.api import dns, shapes
 from ingressctl.api.refs import Raw
 from ingressctl.core.outcome import Origin
 from ingressctl.plan import yamltext
@@ -306,6 +306,7 @@ def _faults_inside_metadata(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault
         if metadata.get(key) and not isinstance(metadata[key], str):
             yield _wrong(("metadata", key), metadata[key], "text")
     yield from _unprintable({"metadata": metadata}, ("metadata", "name"), ("metadata", "namespace"))
+    yield from _no_names(metadata)
     for key in ("labels", "annotations"):
         values = metadata.get(key)
         if values is None:
@@ -321,6 +322,24 @@ def _faults_inside_metadata(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault
         isinstance(owners, list) and all(isinstance(owner, dict) for owner in owners)
     ):
         yield _wrong(("metadata", "ownerReferences"), owners, "a list of mappings")
+
+
+def _no_names(metadata: Mapping[str, Any]) -> Iterator[_ShapeFault]:
+    """What no API server takes as a name of any kind, or as a namespace."""
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    if isinstance(name, str) and len(name) > dns.SUBDOMAIN_LIMIT:
+        text = f"has {len(name)} characters: no name has more than {dns.SUBDOMAIN_LIMIT}"
+        yield _ShapeFault(("metadata", "name"), text, "shorten the name")
+    if (
+        isinstance(name, str)
+        and name.isprintable()
+        and (name in (".", "..") or set(name) & {"/", "%"})
+    ):
+        text = f"{name!r} can be no name: it would be another path of the API"
+        yield _ShapeFault(("metadata", "name"), text, "write letters, digits, hyphens and dots")
+    fault = dns.label_fault(namespace) if isinstance(namespace, str) and namespace else ""
+    if fault and str(namespace).isprintable():
+        yield _ShapeFault(("metadata", "namespace"), fault, "name a namespace that can be")
 
 
 def _unprintable(value: Any, *paths: tuple[str, ...]) -> Iterator[_ShapeFault]:

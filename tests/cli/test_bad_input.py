@@ -302,6 +302,19 @@ def test_what_a_file_holds_gives_a_terminal_no_orders(tmp_path: Path, command: s
     assert (done.err + done.out).replace("\n", "").isprintable()
 
 
+def test_names_that_no_server_takes_are_told(tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: %s\n  namespace: %s\n"
+    path = write(
+        tmp_path / "m.yaml", "---\n".join((text % ("a" * 300, "d"), text % ("a/b", "../x")))
+    )
+    refused(
+        run("preview", "-f", path, "--against", "none"),
+        "m.yaml:4: metadata.name: has 300 characters",
+        "m.yaml:10: metadata.name: 'a/b' can be no name",
+        "m.yaml:11: metadata.namespace: label '../x' must consist of",
+    )
+
+
 def test_lists_in_lists_and_lists_of_a_kind_are_unfolded(tmp_path: Path) -> None:
     text = """\
 apiVersion: v1

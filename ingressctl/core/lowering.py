@@ -7,8 +7,6 @@ so that no loss is silent (ux.md 8.4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ingressctl.core import emitting
 from ingressctl.core.model import (
     External,
@@ -23,11 +21,10 @@ from ingressctl.core.model import (
 )
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Capability
-from ingressctl.core.values import replace
+from ingressctl.core.values import Value, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Value, frozen=True):
     """What a provider can say. `backends` is the most splits of a rule; 0 is no limit."""
 
     provider: str
@@ -76,8 +73,9 @@ def _group(group: Group, limits: Limits, lost: dict[str, None]) -> Group:
 
 
 def _rule(rule: Rule, limits: Limits, lost: dict[str, None]) -> Rule | None:
-    matches = tuple(match for match in rule.matches if _match_fits(match, limits))
-    if len(matches) < len(rule.matches):
+    matches = rule.matches
+    if not all(_match_fits(match, limits) for match in matches):
+        matches = tuple(match for match in matches if _match_fits(match, limits))
         lost[f"the matches of rule {rule.name}"] = None
     if not matches:
         return None
@@ -85,7 +83,7 @@ def _rule(rule: Rule, limits: Limits, lost: dict[str, None]) -> Rule | None:
     if barred:
         lost[f"{barred} of rule {rule.name}, which is left out"] = None
         return None
-    fitting = rule if len(matches) == len(rule.matches) else replace(rule, matches=matches)
+    fitting = rule if matches is rule.matches else replace(rule, matches=matches)
     return _weights(_filters(fitting, limits, lost), limits, lost)
 
 

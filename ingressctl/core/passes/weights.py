@@ -24,6 +24,8 @@ def _found(routes: tuple[Route, ...]) -> Iterator[Finding]:
     for route in routes:
         for group in route.groups:
             for rule in group.rules:
+                if len(rule.splits) == 1 and rule.splits[0].weight is None:
+                    continue
                 total = total_weight(rule)
                 negative = any((split.weight or 0) < 0 for split in rule.splits)
                 if total not in (None, WHOLE) or negative:

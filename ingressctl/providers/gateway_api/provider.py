@@ -29,11 +29,13 @@ class GatewayAPI:
         "split-headers",
     }
 
+    _limits = lowering.Limits(name, capabilities)
+
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """An HTTPRoute a group."""
         if not routes:
             return nothing()
-        lowered, losses = lowering.lower(routes, lowering.Limits(self.name, self.capabilities))
+        lowered, losses = lowering.lower(routes, self._limits)
         objects = tuple(
             emit.http_route(route, group, regex_paths=route.regex_paths)
             for route in lowered
@@ -66,11 +68,10 @@ def _ungranted(routes: tuple[Route, ...], reads: Reads) -> Iterator[Finding]:
         source = Ref(*HTTP_ROUTE, route.ref.namespace, route.ref.name)
         for split in (s for group in route.groups for rule in group.rules for s in rule.splits):
             name, space = emit.backend_name(split, route.ref.namespace)
-            target = Ref(*backends.SERVICE, space, name)
-            if space != route.ref.namespace and not backends.granted(
-                backends.SERVICE, space, name, source, reads
-            ):
-                found[route, target] = None
+            if space == route.ref.namespace:
+                continue
+            if not backends.granted(backends.SERVICE, space, name, source, reads):
+                found[route, Ref(*backends.SERVICE, space, name)] = None
     for route, target in found:
         yield emitting.loss(
             route,

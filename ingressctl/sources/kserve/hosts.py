@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from ingressctl.api import dns
@@ -93,14 +93,14 @@ def _peel_name(host: str, service: InferenceService, component: str) -> str:
 
 
 def additional_hosts(
-    service_host: str, domains: Iterable[str], extra: Iterable[str], reads: Reads
+    service_host: str, domains: Iterable[str], extra: Sequence[str], reads: Reads
 ) -> tuple[Host, ...]:
     """The service host's prefix before its known domain, under each additional domain.
 
     With Q14 the longest known domain at a label boundary counts, else the first textual
     suffix (spec/kserve-ingress.md 5.4).
     """
-    prefix = _prefix(service_host, domains, exact=reads.differs("Q14"))
+    prefix = _prefix(service_host, domains, exact=reads.differs("Q14")) if extra else ""
     if not prefix:
         return ()
     names = (prefix + domain for domain in extra if not dns.subdomain_fault(domain))

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
-from ingressctl.api import dns, gotemplate
+from ingressctl.api import dns, gotemplate, wording
 
 Mode = Literal["Knative", "Standard", "ModelMesh"]
 
@@ -192,7 +192,7 @@ def type_faults(error: ValidationError, *, key: str) -> tuple[tuple[str, str], .
     found = []
     for fault in error.errors(include_url=False):
         path = ".".join(str(part) for part in fault["loc"])
-        found.append((path, f"unable to parse {key} config json: {path}: {fault['msg']}"))
+        found.append((path, f"unable to parse {key} config json: {path}: {wording.said(fault)}"))
     return tuple(found)
 
 

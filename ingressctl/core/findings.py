@@ -117,7 +117,7 @@ TABLE: dict[str, Code] = _rows(
         "warning",
         "unknown deployment mode",
         "annotation {annotation} is {value!r}, which is no deployment mode: it is ignored",
-        "write Standard or Knative",
+        "write Standard, Knative, or the older RawDeployment, Serverless",
     ),
     Code(
         "IC1202",
@@ -404,7 +404,8 @@ TABLE: dict[str, Code] = _rows(
         "Ingress for Istio",
         "Standard mode makes an Ingress of class {name} and no VirtualService; nothing here "
         "says that a controller serves the class",
-        'set ingress.provider to {{"Standard": "istio"}} for a VirtualService, or enableGatewayApi',
+        'set ingress.provider to {{"Standard": "istio"}} for a VirtualService, or '
+        "{gateway_api} for HTTPRoutes",
         ("F57",),
     ),
     Code(

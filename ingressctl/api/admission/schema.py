@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from ingressctl.api import wording
 from ingressctl.api.admission.refusals import Refusal
+from ingressctl.api.inferenceservices import FRAMEWORKS
 from ingressctl.api.refs import Raw
 
 M = TypeVar("M", bound=BaseModel)
@@ -31,7 +33,6 @@ _REMEDIES = {
     "integer": "write a whole number without quotes",
     "boolean": "write true or false without quotes",
     "array": "write a list",
-    "object": "write a mapping",
 }
 
 
@@ -72,7 +73,7 @@ def _told(fault: ErrorDetails, path: str) -> tuple[str, str]:
     if kind in _WANTED:
         wanted, found = _WANTED[kind], _type_name(value)
         text = f'Invalid value: "{found}": {path} in body must be of type {wanted}: "{found}"'
-        return text, _REMEDIES[wanted]
+        return text, _shape(path, value) if wanted == "object" else _REMEDIES[wanted]
     if kind == "greater_than_equal":
         least = fault["ctx"]["ge"]
         text = f"Invalid value: {value}: {path} in body should be greater than or equal to {least}"
@@ -82,7 +83,20 @@ def _told(fault: ErrorDetails, path: str) -> tuple[str, str]:
         return f"Unsupported value: {_shown(value)}: supported values: {supported}", (
             f"write one of {supported}"
         )
-    return f"Invalid value: {_shown(value)}: {fault['msg']}", "correct the field"
+    return f"Invalid value: {_shown(value)}: {wording.said(fault)}", "correct the field"
+
+
+def _shape(path: str, value: Any) -> str:
+    """What a mapping looks like, with the text that somebody wrote in its place."""
+    field = path.rpartition(".")[2].partition("[")[0]
+    word = value if isinstance(value, str) and value else ""
+    if field == "modelFormat":
+        return f"write modelFormat: {{name: {word or 'sklearn'}}}"
+    if field == "model":
+        return "write model: {modelFormat: {name: sklearn}, storageUri: ...}"
+    if field in FRAMEWORKS:
+        return f"write {field}: {{storageUri: {word or '...'}}}"
+    return f"write a mapping: {field}: {{...: ...}}"
 
 
 def _shown(value: Any) -> str:

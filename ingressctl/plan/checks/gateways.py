@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import yaml
 
+from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION, InferenceService
 from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Finding
@@ -130,7 +131,17 @@ def _istio_class(service: InferenceService, picture: Picture) -> Iterator[Findin
         return
     known = picture.world.list(INGRESS_CLASS)
     if picture.world.get(Ref(*INGRESS_CLASS, "", "istio")) is None and not known:
-        yield Finding.of("IC5007", service.ref, name="istio")
+        yield Finding.of(
+            "IC5007", service.ref, name="istio", gateway_api=_gateway_api(picture.ingress)
+        )
+
+
+def _gateway_api(ingress: configmaps.IngressConfig) -> str:
+    """The settings that turn HTTPRoutes on: without a Gateway, KServe refuses the others."""
+    switch = "ingress.enableGatewayApi to true"
+    if ingress.kserveIngressGateway:
+        return switch
+    return f"{switch} with ingress.kserveIngressGateway to NAMESPACE/NAME of a Gateway"
 
 
 def _has_ingress(service: InferenceService, picture: Picture) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import pydantic
 import yaml
 
+from ingressctl.api import wording
 from ingressctl.core.ports import Capability
 
 Unit = Literal["owner", "route", "group", "host", "rule"]
@@ -81,7 +82,7 @@ def parse(given: TemplateSet) -> Definition:
         hint = ""
         if first["type"] == "literal_error" and "capabilities" in path:
             hint = f"; the capabilities are {', '.join(sorted(get_args(Capability)))}"
-        raise DefinitionFault(f"{file}: {path}: {first['msg']}{hint}") from None
+        raise DefinitionFault(f"{file}: {path}: {wording.said(first)}{hint}") from None
 
 
 def _first_line(fault: BaseException) -> str:

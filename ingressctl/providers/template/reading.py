@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import pydantic
 
+from ingressctl.api import wording
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.model import (
     Filter,
@@ -122,7 +123,7 @@ def _parse(document: Mapping[str, Any], ref: Ref, file: str) -> _Rule:
     except pydantic.ValidationError as fault:
         first = fault.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
-        raise TemplateFault(f"{file}: for {ref}: {path}: {first['msg']}") from None
+        raise TemplateFault(f"{file}: for {ref}: {path}: {wording.said(first)}") from None
 
 
 def _table_rule(rule: _Rule, ref: Ref) -> TableRule:

@@ -16,6 +16,7 @@ from ingressctl.core.world import World
 from ingressctl.plan import cascade, findings
 from ingressctl.sources.kserve import reconcile as kserve
 from tests.unit.findings.examples import EXAMPLES, Example
+from tests.unit.findings.objects import config, standard
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SOURCES = {("serving.kserve.io", "InferenceService"): kserve.reconcile_routes}
@@ -68,3 +69,13 @@ def test_order_of_the_input_does_not_matter(example: Example) -> None:
     there = found(example.finds, example.compat)
     back = found(reversed(example.finds), example.compat)
     assert there == back == tuple(sorted(set(there), key=findings.order))
+
+
+@pytest.mark.parametrize(
+    ("gateway", "both"), [("kserve/kserve-ingress-gateway", False), ("", True)]
+)
+def test_help_names_settings_that_hold_together(gateway: str, both: bool) -> None:
+    """enableGatewayApi alone is refused where no Gateway is named."""
+    objects = (config(ingressClassName="istio", kserveIngressGateway=gateway), standard())
+    hits = [item for item in found(objects, "better") if item.code == "IC5007"]
+    assert [("kserveIngressGateway" in table.remedy(item)) for item in hits] == [both]

@@ -472,6 +472,12 @@ ALWAYS: tuple[Difference, ...] = (
         "A new model must not take an application down.",
     ),
     Difference(
+        ("Q50",),
+        "Two services that want one object overwrite each other in turn, for ever.",
+        "The older service has it; a condition, and a finding, name both and the object.",
+        "Routes must not flap.",
+    ),
+    Difference(
         ("Q30", "F58"),
         "Stop crashes on a VirtualService without owner.",
         "It is left alone.",

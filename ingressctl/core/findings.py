@@ -200,6 +200,14 @@ TABLE: dict[str, Code] = _rows(
         ("F91",),
     ),
     Code(
+        "IC2004",
+        "error",
+        "object name of two services",
+        "{kind} {namespace}/{name} is wanted by {holder} and by {other}: the first one has it, "
+        "the other goes without",
+        "rename one of the two services, or the canary or predictor whose name is in it",
+    ),
+    Code(
         "IC2010",
         "warning",
         "scheme of the URL contradicts Knative",

@@ -227,6 +227,8 @@ def _pass_over(
         steps[step.ref] = step
         for changed in (*step.settlement.created, *step.settlement.changed):
             made = ref_of(changed)
+            if made in writers and _is_older(writers[made], ref, world):
+                continue  # the other one finds a foreign object in its next pass (Q50)
             written[made], writers[made] = changed, ref
         gone.extend(step.settlement.deleted)
         new = with_status(obj, step.status)
@@ -236,6 +238,16 @@ def _pass_over(
         return world, Touched(())
     touched = Touched((*written, *gone), writers, settings.fresh)
     return world.overlay(written.values(), without=gone), touched
+
+
+def _is_older(one: Ref, other: Ref, world: World) -> bool:
+    """Whether an owner exists longer than another, or comes first by name."""
+    return _age(one, world) < _age(other, world)
+
+
+def _age(ref: Ref, world: World) -> tuple[bool, str, str, str]:
+    created = owner_of(world.get(ref) or {}).created
+    return (not created, created, ref.namespace, ref.name)
 
 
 def reconcile_one(

@@ -1,14 +1,17 @@
-"""Hosts, labels and names over their limits (F3, F91), and schemes that contradict (F13)."""
+"""Hosts, labels and names over their limits (F3, F91), names that two services want (Q50),
+and schemes that contradict (F13)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from urllib.parse import urlsplit
 
 from ingressctl.api import dns
 from ingressctl.api.inferenceservices import InferenceService
+from ingressctl.api.refs import Owner, Ref, owner_of, ref_of
 from ingressctl.core.outcome import Finding
-from ingressctl.plan.checks.picture import Picture
+from ingressctl.plan.checks.picture import HTTP_ROUTE, KNATIVE_SERVICE, SERVICE, Picture
 
 
 def find(picture: Picture) -> Iterator[Finding]:
@@ -17,6 +20,7 @@ def find(picture: Picture) -> Iterator[Finding]:
         yield from _object_names(service)
         yield from _hosts(service, picture)
         yield from _scheme(service, picture)
+    yield from _clashes(picture)
 
 
 def _object_names(service: InferenceService) -> Iterator[Finding]:
@@ -52,3 +56,51 @@ def _scheme(service: InferenceService, picture: Picture) -> Iterator[Finding]:
     wanted = picture.ingress.urlScheme
     if scheme != wanted:
         yield Finding.of("IC2010", service.ref, wanted=wanted, url=url, scheme=scheme)
+
+
+def _clashes(picture: Picture) -> Iterator[Finding]:
+    """Objects of one kind and name that several services want; the holder stands first."""
+    wanting: dict[Ref, list[Ref]] = {}
+    for service in picture.services:
+        for ref in _wanted(service, picture):
+            wanting.setdefault(ref, []).append(service.ref)
+    for ref, services in wanting.items():
+        ordered = sorted(services, key=lambda service: _rank(service, ref, picture))
+        for holder, other in combinations(ordered, 2):
+            yield Finding.of(
+                "IC2004",
+                other,
+                holder,
+                kind=ref.kind,
+                namespace=ref.namespace,
+                name=ref.name,
+                holder=str(holder),
+                other=str(other),
+            )
+
+
+def _wanted(service: InferenceService, picture: Picture) -> set[Ref]:
+    """What a service makes, and the Service that Knative makes of a Knative Service.
+
+    HTTPRoutes count by their names: one that lost its host to the other service is not made.
+    """
+    step = picture.steps.get(service.ref)
+    if step is None:
+        return set()
+    made = {ref_of(obj) for obj in step.emission.objects}
+    made |= {child.ref for child in step.outcome.children}
+    routed = not (service.stopped or picture.ingress.disableIngressCreation)
+    standard = picture.mode(service) == "Standard"
+    if routed and standard and picture.provider(service) == "gateway_api":
+        parts = (f"{service.name}-{component}" for component, _ in service.components)
+        names = (service.name, *parts)
+        made |= {Ref(*HTTP_ROUTE, service.namespace, name) for name in names}
+    knative = (ref for ref in made if ref[:2] == KNATIVE_SERVICE)
+    return made | {Ref(*SERVICE, ref.namespace, ref.name) for ref in knative}
+
+
+def _rank(service: Ref, ref: Ref, picture: Picture) -> tuple[bool, bool, str, str]:
+    """Who has the object, then the older one, then the first by name."""
+    owner: Owner = owner_of(picture.world.get(service) or {})
+    has = owner.controls(picture.world.get(ref) or {})
+    return (not has, not owner.created, owner.created, service.name)

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 import orjson
+import tenacity
 from kubernetes.aio.client.api_client import ApiClient
 
 from ingressctl.api.refs import Kind, Raw
@@ -23,6 +24,9 @@ from ingressctl.plan.kinds import Resource
 PAGE = 500
 AT_ONCE = 8
 GONE, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 410, 403, 401, 404
+PASSING = frozenset({429, 502, 503, 504})
+"""What an API server answers for a moment: under load, at its start, after CRDs are made."""
+ATTEMPTS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,10 @@ class _Status(Exception):
         super().__init__(message)
         self.status = status
         self.message = message
+
+
+def _passes(fault: BaseException) -> bool:
+    return isinstance(fault, _Status) and fault.status in PASSING
 
 
 def read(questions: Iterable[Question], choice: Choice, *, seconds: float | None) -> Answer:
@@ -175,7 +183,14 @@ class _Reader:
                 return found
             query["continue"] = token
 
+    @tenacity.retry(
+        retry=tenacity.retry_if_exception(_passes),
+        wait=tenacity.wait_exponential_jitter(initial=0.1, max=2, jitter=0.1),
+        stop=tenacity.stop_after_attempt(ATTEMPTS),
+        reraise=True,
+    )
     async def _get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """One GET, asked again while the answer is one that passes."""
         headers: dict[str, str] = {"Accept": "application/json", **self._choice.headers()}
         await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
         configuration = self._client.configuration

@@ -18,10 +18,12 @@ from ingressctl.plan import kinds
 
 @dataclass
 class FakeApi:
-    """Serves `objects` by (group, plural, namespace); `status` overrides a plural's answer."""
+    """Serves `objects` by (group, plural, namespace); `status` overrides a plural's answer,
+    `passing` its first answers."""
 
     objects: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, int] = field(default_factory=dict)
+    passing: dict[str, list[int]] = field(default_factory=dict)
     groups: tuple[str, ...] = ("serving.kserve.io", "apps", "gateway.networking.k8s.io")
     page: int = 20
     seen: list[tuple[str, str, Mapping[str, str]]] = field(default_factory=list)
@@ -74,6 +76,8 @@ class FakeApi:
             return 200, {"groups": [_group(name) for name in self.groups]}
         words = parts.path.strip("/").split("/")
         plural = words[-1]
+        if self.passing.get(plural):
+            return self.passing[plural].pop(0), {"kind": "Status", "message": "try again"}
         if plural in self.status:
             return self.status[plural], {"kind": "Status", "message": f"{plural} is forbidden"}
         group = "" if words[0] == "api" else words[1]

@@ -54,6 +54,18 @@ def test_a_kind_that_may_not_be_listed_is_named(api: FakeApi, tmp_path: Path) ->
     assert done.code == 0
 
 
+def test_what_passes_is_asked_for_again(api: FakeApi, tmp_path: Path) -> None:
+    """A server under load answers 429 for a moment, one that starts 503."""
+    load(api)
+    api.passing["inferenceservices"] = [429, 503]
+    config = api.kubeconfig(tmp_path / "config")
+    done = run("preview", "-f", SERVICES, "--kubeconfig", config, "--compat", "kserve")
+    assert done.out == "0 to create, 0 to change, 0 to remove; 0 warnings\n"
+    asked = [path for _, path, _ in api.seen if path.split("?")[0].endswith("/inferenceservices")]
+    assert len(asked) >= 3
+    assert api.passing["inferenceservices"] == []
+
+
 def test_objects_without_namespace_get_that_of_the_context(api: FakeApi, tmp_path: Path) -> None:
     """As kubectl does, and said."""
     config = api.kubeconfig(tmp_path / "config")

@@ -69,7 +69,7 @@ def _before(shown: Scene) -> tuple[Finding, ...]:
 
 def _after(shown: Scene) -> tuple[Finding, ...]:
     applied, _ = applying.apply(shown.laid, shown.settings)
-    return _found(applied.world, shown.laid.world, shown)
+    return (*shown.laid.twice, *_found(applied.world, shown.laid.world, shown))
 
 
 def _compares(shown: Scene) -> bool:

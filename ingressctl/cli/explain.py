@@ -88,7 +88,7 @@ def command(
         answer = explain.explain(
             request, world, shown.settings, via=via, providers=shown.providers, carried=carried
         )
-        said = telling.told(refused, shown, verdict)
+        said = telling.told((*shown.laid.twice, *refused), shown, verdict)
         printer.findings(said)
         broken = telling.faults(faults, said, shown, printer)
         if form == "json":
@@ -98,7 +98,7 @@ def command(
         telling.end(
             fault=broken or bool(refused),
             differs=False,
-            found=telling.told(answer.findings, shown, verdict),
+            found=telling.told((*shown.laid.twice, *answer.findings), shown, verdict),
             verdict=verdict,
         )
 

@@ -204,7 +204,7 @@ class Talk:
     """How much is said, and how it looks."""
 
     quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="No notices; errors are always told.")
+        bool, typer.Option("-q", "--quiet", help="No notices; warnings and errors are always told.")
     ] = False
     color: Annotated[
         Literal["auto", "always", "never"],

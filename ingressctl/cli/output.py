@@ -93,6 +93,10 @@ class Printer:
         if not self.quiet:
             sys.stderr.write(f"{safe(text)}\n")
 
+    def warn(self, text: str) -> None:
+        """What nobody may miss; never muted."""
+        sys.stderr.write(f"{safe(text)}\n")
+
     def notices(self, notes: Iterable[Note]) -> None:
         """Notices about inputs."""
         for note in notes:
@@ -107,7 +111,7 @@ class Printer:
             sys.stderr.write(safe(f"  help: {problem.remedy}\n"))
 
     def findings(self, found: Iterable[Finding]) -> None:
-        """Findings as talk; errors and the like are told even when quiet."""
+        """Findings as talk; warnings and errors are told even when quiet."""
         loud = (item for item in found if not self.quiet or table.is_loud(item))
         sys.stderr.writelines(f"{safe(line)}\n" for line in findings_lines(loud, self.loud))
 

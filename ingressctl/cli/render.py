@@ -64,14 +64,16 @@ def command(
 
 def _render(form: str, shown: Scene, verdict: options.Verdict, printer: output.Printer) -> None:
     made = _rendered(shown.settings.provider, shown)
-    found = telling.told((*made.refused, *made.findings), shown, verdict)
+    found = telling.told(
+        (*shown.laid.twice, *made.refused, *made.findings), shown, verdict
+    )
     printer.findings(found)
     broken = telling.faults(made.faults, found, shown, printer)
     fault = broken or bool(made.refused)
     if fault:
-        printer.say("notice: no objects are printed, for some are missing")
+        printer.warn("warning: no objects are printed, for some are missing")
     elif not made.objects:
-        printer.say("notice: no objects follow from the input")
+        printer.warn("warning: no objects follow from the input")
     else:
         printer.objects([_tidy(obj) for obj in made.objects], form)
     telling.end(fault=fault, differs=False, found=found, verdict=verdict)
@@ -94,6 +96,8 @@ def _tidy(obj: Raw) -> Raw:
 def _compare(
     text: str, form: str, shown: Scene, verdict: options.Verdict, printer: output.Printer
 ) -> None:
+    twice = telling.told(shown.laid.twice, shown, verdict)
+    printer.findings(twice)
     one, other = (_rendered(name, shown) for name in _two(text, shown))
     differing = rendering.compare(one, other, shown.settings, shown.providers)
     losses = {made.provider: telling.told(_losses(made), shown, verdict) for made in (one, other)}
@@ -106,7 +110,7 @@ def _compare(
     telling.end(
         fault=faults or bool(one.refused or other.refused),
         differs=bool(differing),
-        found=found,
+        found=(*twice, *found),
         verdict=verdict,
     )
 

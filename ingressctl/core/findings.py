@@ -17,8 +17,7 @@ from ingressctl.core.outcome import Finding, Level
 class Code:
     """A row: `template` and `help` are filled with the arguments of the finding.
 
-    `reports` are the field reports that the finding answers; a `loud` one is told even
-    when only errors are.
+    `reports` are the field reports that the finding answers.
     """
 
     code: str
@@ -27,7 +26,6 @@ class Code:
     template: str
     help: str = ""
     reports: tuple[str, ...] = ()
-    loud: bool = False
 
 
 def _rows(*rows: Code) -> dict[str, Code]:
@@ -43,6 +41,13 @@ TABLE: dict[str, Code] = _rows(
         "suppression without effect",
         "{written} matches no finding",
         "remove it",
+    ),
+    Code(
+        "IC1502",
+        "warning",
+        "object given twice",
+        "it is given here and at {earlier}: this one holds, for it comes later",
+        "leave one of them out",
     ),
     Code("IC1001", "error", "broken rule", "{text}", "{remedy}"),
     Code(
@@ -96,7 +101,6 @@ TABLE: dict[str, Code] = _rows(
         "unknown kind",
         "there is no kind {written}: did you mean {meant}? It has no effect",
         "write {meant}",
-        loud=True,
     ),
     Code(
         "IC1122",
@@ -620,7 +624,7 @@ def level(finding: Finding) -> Level:
 
 def is_loud(finding: Finding) -> bool:
     """Whether it is told even to somebody who asked for quiet."""
-    return level(finding) == "error" or row(finding).loud
+    return level(finding) != "info"
 
 
 def with_difference(finding: Finding, identity: str) -> Finding:

@@ -8,13 +8,16 @@ is removed. Objects without a namespace get one, visibly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingressctl.api.refs import Raw, Ref, ref_of
-from ingressctl.core.outcome import Origin
+from ingressctl.core.outcome import Finding, Origin
 from ingressctl.core.world import World
 from ingressctl.plan import kinds
 from ingressctl.plan.manifests import Document, Note
+
+TRIED = Origin("--set")
+"""Where a ConfigMap comes from that a --set changed: it is no second copy of that of a file."""
 
 OWN_METADATA = ("labels", "annotations")
 """Metadata that a file speaks for even by silence."""
@@ -32,12 +35,13 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """The base with files over it."""
+    """The base with files over it. `twice` tells of objects that are given more than once."""
 
     base: World
     world: World
     written: tuple[Written, ...]
     notices: tuple[Note, ...]
+    twice: tuple[Finding, ...]
 
     @property
     def fresh(self) -> frozenset[Ref]:
@@ -62,14 +66,15 @@ def lay(base: World, documents: Iterable[Document], *, namespace: str, named: bo
     given = _with_namespaces(tuple(documents), namespace, named, notices)
     notices.extend(_unknown_kinds(given))
     written: dict[Ref, Written] = {}
+    twice: list[Finding] = []
     for document in given:
         ref = ref_of(document.obj)
-        if ref in written:
-            notices.append(_twice(ref, document.origin, written[ref].origin))
+        if ref in written and document.origin != TRIED:
+            twice.append(_twice(ref, document.origin, written[ref].origin))
         before = base.get(ref)
         written[ref] = Written(ref, over(before, document.obj), document.origin, before)
     world = base.overlay(item.obj for item in written.values()) if written else base
-    return Laid(base, world, tuple(written.values()), tuple(notices))
+    return Laid(base, world, tuple(written.values()), tuple(notices), tuple(twice))
 
 
 def over(base: Raw | None, obj: Raw) -> Raw:
@@ -133,6 +138,5 @@ def _unknown_kinds(documents: tuple[Document, ...]) -> Iterable[Note]:
         yield Note(text, "", found[0].origin)
 
 
-def _twice(ref: Ref, later: Origin, earlier: Origin) -> Note:
-    text = f"{ref} is already given at {earlier}; this one holds"
-    return Note(text, "leave one of them out", later)
+def _twice(ref: Ref, later: Origin, earlier: Origin) -> Finding:
+    return replace(Finding.of("IC1502", ref, earlier=str(earlier)), origin=later)

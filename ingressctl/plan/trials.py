@@ -15,10 +15,9 @@ from typing import Any
 
 from ingressctl.api import configmaps
 from ingressctl.api.refs import Raw, Ref
-from ingressctl.core.outcome import Origin
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
-from ingressctl.plan import admitting
+from ingressctl.plan import admitting, overlay
 from ingressctl.plan.manifests import Document
 from ingressctl.sources.kserve import config as configuration
 
@@ -40,7 +39,7 @@ def documents(texts: Iterable[str], world: World, settings: Settings) -> tuple[D
         ref = Ref("", "ConfigMap", _namespace(name, settings), name)
         stored = changed.get(ref) or _config_map(ref, world)
         changed[ref] = {**stored, "data": _with(stored.get("data") or {}, path, value, text)}
-    return tuple(Document(obj, Origin("--set")) for obj in changed.values())
+    return tuple(Document(obj, overlay.TRIED) for obj in changed.values())
 
 
 def _namespace(name: str, settings: Settings) -> str:

@@ -124,8 +124,37 @@ def test_environment_variables_stand_for_flags(monkeypatch: pytest.MonkeyPatch) 
 
 def test_quiet_mutes_talk_and_not_errors(tmp_path: Path) -> None:
     assert run("preview", "-f", MODEL, "--against", "none").err
-    assert run("preview", "-f", MODEL, "--against", "none", "-q", *LOSSY).err == ""
+    words = ("-f", MODEL, "--against", BASE, "-q")
+    assert run("preview", *words).err == ""
     assert "error:" in run("preview", "-f", tmp_path / "gone.yaml", "-q").err
+
+
+def test_quiet_never_mutes_what_is_counted() -> None:
+    words = ("-f", MODEL, "--against", BASE, "-q", *LOSSY)
+    for command in ("preview", "render"):
+        assert "warning [IC4001]" in run(command, *words).err
+    assert "warning [IC4001]" in run("check", *words).out
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "check", "explain http://a.b/"])
+def test_an_object_in_two_files_is_told_with_both_places(tmp_path: Path, command: str) -> None:
+    """The later one holds, and nobody has to guess which that is."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(MODEL.read_text())
+    words = (*command.split(), "-f", tmp_path, "--against", BASE, "-q")
+    done = run(*words)
+    (line,) = [line for line in (done.out + done.err).splitlines() if "IC1502" in line]
+    assert line.strip().startswith("warning [IC1502] (InferenceService team-a/churn")
+    assert "a.yaml:" in line
+    assert "b.yaml:" in line
+    assert run(*words, "--fail-on", "warning").code == 1
+    assert "IC1502" not in run(*words, "--ignore", "IC1502").err
+
+
+def test_a_setting_over_a_file_is_no_second_copy() -> None:
+    setting = ("--set", "inferenceservice-config.ingress.ingressDomain=x.org")
+    done = run("preview", "-f", MODEL, "-f", BASE, "--against", "none", *setting)
+    assert "IC1502" not in done.err
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def command(
                 stub=stub,
             ),
             printer.say,
+            printer.warn,
             lambda finding: output.finding_lines(finding, printer.loud),
         )
         _serve(run, printer, dump=dump)

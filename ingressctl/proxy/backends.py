@@ -101,6 +101,14 @@ def identities(upstreams: Iterable[names.Upstream], facts: LocalFacts) -> Iterat
             yield Identity(target.name, target.namespace, port, h2)
 
 
+def idle(upstreams: Iterable[names.Upstream], facts: LocalFacts) -> Iterator[str]:
+    """Backends for Services that no route leads to, as ``SERVICE[.NAMESPACE]``."""
+    services = [target for target, _, _ in upstreams if isinstance(target, Service)]
+    for told in facts.backends:
+        if not any(told.stands_for(service) for service in services):
+            yield f"{told.name}.{told.namespace}" if told.namespace else told.name
+
+
 def unserved(upstreams: Iterable[names.Upstream], facts: LocalFacts) -> Iterator[str]:
     """Targets that nothing serves, as ``SERVICE.NAMESPACE:PORT``."""
     for target, port, _ in upstreams:

@@ -23,7 +23,7 @@ from ingressctl.plan.overlay import Laid
 from ingressctl.plan.serving import Served
 from ingressctl.providers.envoy import names, places, snapshot
 from ingressctl.providers.envoy.facts import WorldFacts
-from ingressctl.proxy import backends, envoy, follow
+from ingressctl.proxy import backends, envoy, follow, texts
 from ingressctl.proxy.backends import Backend, LocalFacts
 from ingressctl.proxy.serving import Gateway
 from ingressctl.proxy.session import Refusal
@@ -80,15 +80,20 @@ class Options:
 
 @dataclass(slots=True)
 class Up:
-    """One run. `talk` gets lines for people, `lines` makes them of a finding."""
+    """One run. `talk` and `warn` get lines for people, `lines` makes them of a finding.
+
+    Somebody who asked for quiet hears what `warn` gets.
+    """
 
     options: Options
     talk: Callable[[str], None]
+    warn: Callable[[str], None]
     lines: Callable[[Finding], Iterable[str]]
     stubs: Stubs = field(default_factory=Stubs)
     book: snapshot.Book | None = None
     _gateway: Gateway | None = None
     _said: tuple[str, ...] = ()
+    _refusing: bool = False
 
     def derive(self) -> Served:
         """The routes of the files as they are now. Raises Refused.
@@ -164,17 +169,23 @@ class Up:
             facts = await self._facts_with_stubs(served)
         except Refused as refused:
             for reason in refused.reasons:
-                self.talk(f"refused: {reason}")
-            self.talk("the last good routes go on being served")
+                self.warn(f"refused: {reason}")
+            self.warn("the last good routes go on being served")
+            self._refusing = True
             return
         assert self.book is not None
         assert self._gateway is not None
+        before = self._hosts()
         changes = self.book.replace(served.routes, facts)
         self._gateway.server.publish(changes)
         self._say_findings(served)
-        tables = sum(kind == names.ROUTES for kind, _ in changes)
+        if self._refusing:
+            self.warn("the files are good again")
+            self._refusing = False
         if changes:
-            self.talk(f"serving the change: {tables} of {len(self._hosts())} hosts")
+            self.talk(texts.change(before, self._hosts()))
+        if before:
+            self._warn_without_hosts(served)
 
     def _facts(self, served: Served) -> LocalFacts:
         stubs = self.stubs if self.options.stub else None
@@ -193,27 +204,34 @@ class Up:
 
     def _refused(self, refusal: Refusal) -> None:
         what = ", ".join(refusal.names[:3]) or refusal.type.rpartition(".")[2]
-        self.talk(f"Envoy refused {what}: {refusal.message}")
-        self.talk("the last good configuration goes on being served")
+        self.warn(f"Envoy refused {what}: {refusal.message}")
+        self.warn("the last good configuration goes on being served")
 
     def _announce(self, served: Served, port: int) -> None:
         self._say_findings(served)
         hosts = self._hosts()
         address = self.options.address
         place = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-        many = "host" if len(hosts) == 1 else "hosts"
-        self.talk(f"serving {len(hosts)} {many} at http://{place}")
+        self.talk(f"serving {texts.counted(hosts)} at http://{place}")
         for host in hosts[:SHOWN]:
             self.talk(f"  {host}")
         if len(hosts) > SHOWN:
             self.talk(f"  and {len(hosts) - SHOWN} more")
         if hosts:
             self.talk(f"try: curl -H 'Host: {hosts[0]}' http://{place}/")
+        self._warn_without_hosts(served)
         assert self.book is not None
         assert isinstance(self.book.facts, LocalFacts)
+        for told in backends.idle(self.book.upstreams, self.book.facts):
+            self.warn(f"warning: --backend {told}: no route leads to such a Service")
         for target in backends.unserved(self.book.upstreams, self.book.facts):
             service = target.partition(":")[0]
             self.talk(f"nothing serves {target}: --backend {service}=HOST:PORT, or --stub")
+
+    def _warn_without_hosts(self, served: Served) -> None:
+        if not self._hosts():
+            for text in texts.without_hosts(served):
+                self.warn(text)
 
     def _hosts(self) -> list[str]:
         assert self.book is not None
@@ -221,14 +239,16 @@ class Up:
 
     def _say_findings(self, served: Served) -> None:
         """Each thing once, until it is said no longer."""
-        failed = (f"not served: {_failed(ref, fault)}" for ref, fault in served.faults)
+        failed = [(f"not served: {_failed(ref, fault)}", True) for ref, fault in served.faults]
         shared = places.conflicts(self.book.asking) if self.book else ()
-        found = ("\n".join(self.lines(finding)) for finding in (*served.findings, *shared))
-        lines = (*failed, *found)
-        for text in lines:
+        found = [
+            ("\n".join(self.lines(finding)), findings.is_loud(finding))
+            for finding in (*served.findings, *shared)
+        ]
+        for text, loud in (*failed, *found):
             if text not in self._said:
-                self.talk(text)
-        self._said = lines
+                (self.warn if loud else self.talk)(text)
+        self._said = tuple(text for text, _ in (*failed, *found))
 
 
 def _reason(finding: Finding) -> Reason:

@@ -74,6 +74,7 @@ class Running:
                 **chosen,
             ),
             self.lines.append,
+            self.lines.append,
             lambda finding: [str(finding)],
         )
 
@@ -93,6 +94,10 @@ class Running:
         async with asyncio.timeout(PATIENCE):
             while not condition():
                 await asyncio.sleep(0.01)
+
+    async def says(self, text: str) -> None:
+        """Waits for a line that begins so."""
+        await self.until(lambda: any(line.startswith(text) for line in self.lines))
 
     async def status_becomes(self, host: str, status: int) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -134,6 +139,8 @@ async def test_a_changed_file_is_served(file: Path) -> None:
         file.write_text(manifest(domain="example.org"))
         await run.status_becomes("m-ns.example.org", 200)
         await run.status_becomes("m-ns.example.com", 404)
+        await run.says("serving 2 hosts; now new: m-ns.example.org, m-predictor-ns.example.org; ")
+        assert "gone: m-ns.example.com, m-predictor-ns.example.com" in run.lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -156,6 +163,46 @@ async def test_a_broken_file_is_refused_while_the_last_good_one_is_served(
         assert (await run.get("m-ns.example.com"))[0] == 200
         file.write_text(manifest(domain="example.org"))
         await run.status_becomes("m-ns.example.org", 200)
+
+
+async def test_files_that_are_good_again_are_told(file: Path) -> None:
+    """Also where what they say is what was served all the time."""
+    async with running(file) as run:
+        file.write_text("a: [")
+        await run.says("refused: ")
+        file.write_text(manifest())
+        await run.says("the files are good again")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "  namespace: ns\nspec:\n  predictor",
+            "  labels:\n    networking.kserve.io/visibility: cluster-local\n"
+            "  namespace: ns\nspec:\n  predictor",
+            "is only for clients inside the cluster",
+        ),
+        ("status: 'True'", "status: 'False'\n    message: no room", "makes no route: "),
+        ("kind: InferenceService", "kind: Other", "there is no InferenceService in the files"),
+    ],
+)
+async def test_why_no_host_is_served_is_told(file: Path, old: str, new: str, said: str) -> None:
+    assert old in manifest()
+    file.write_text(manifest().replace(old, new))
+    async with running(file) as run:
+        await run.says("serving 0 hosts")
+        (start,) = [line for line in run.lines if line.startswith("warning: no host is served")]
+        after = run.lines[run.lines.index(start) :]
+        assert any(said in line for line in after)
+
+
+async def test_a_backend_that_no_route_leads_to_is_told(file: Path) -> None:
+    told = tuple(map(backends.parse, ("nope=127.0.0.1:9", "m-predictor=127.0.0.1:9")))
+    async with running(file, stub=False, backends=told) as run:
+        assert [line for line in run.lines if "no route leads" in line] == [
+            "warning: --backend nope: no route leads to such a Service"
+        ]
 
 
 async def test_one_service_that_fails_does_not_keep_others_from_being_served(file: Path) -> None:
@@ -321,7 +368,7 @@ def test_a_random_world_can_be_dumped() -> None:
     documents = [manifests.Document(obj, overlay.Origin("w")) for obj in made.objects]
     laid = overlay.lay(World.of(()), documents, namespace="default", named=True)
     given = Input(laid, Settings(provider="envoy"), registry.providers())
-    up = Up(Options(lambda: given, port=1), lambda _: None, lambda _: [])
+    up = Up(Options(lambda: given, port=1), lambda _: None, lambda _: None, lambda _: [])
     resources = up.resources(up.derive())
     again = reading.of_tables(dumping.tables(dumping.objects(resources)))
     assert again == reading.table(resources)

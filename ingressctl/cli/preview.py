@@ -53,9 +53,7 @@ def command(
             providers=shown.providers,
             everything=show_all,
         )
-        found = telling.told(
-            (*shown.laid.twice, *seen.refused, *seen.findings), shown, verdict
-        )
+        found = telling.told((*shown.laid.twice, *seen.refused, *seen.findings), shown, verdict)
         printer.findings(found)
         broken = telling.faults(seen.faults, found, shown, printer)
         fault = broken or bool(seen.refused)

@@ -64,9 +64,7 @@ def command(
 
 def _render(form: str, shown: Scene, verdict: options.Verdict, printer: output.Printer) -> None:
     made = _rendered(shown.settings.provider, shown)
-    found = telling.told(
-        (*shown.laid.twice, *made.refused, *made.findings), shown, verdict
-    )
+    found = telling.told((*shown.laid.twice, *made.refused, *made.findings), shown, verdict)
     printer.findings(found)
     broken = telling.faults(made.faults, found, shown, printer)
     fault = broken or bool(made.refused)

@@ -64,7 +64,9 @@ def served(
         *(finding for step in done.steps for finding in step.findings),
     )
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}
-    return Served(done.world, routes, tuple(dict.fromkeys((*laid.twice, *findings))), tuple(faults), refused)
+    return Served(
+        done.world, routes, tuple(dict.fromkeys((*laid.twice, *findings))), tuple(faults), refused
+    )
 
 
 def carried(

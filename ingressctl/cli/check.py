@@ -29,6 +29,7 @@ def command(
         Literal["text", "json"], typer.Option("-o", "--output", help="Form of the output.")
     ] = "text",
     rules: options.Rules,
+    chosen: options.Providers,
     base: options.Base,
     verdict: options.Verdict,
     talk: options.Talk,
@@ -50,7 +51,7 @@ def command(
       ingressctl check -f model.yaml --ignore IC2101=InferenceService/default/model
     """
     with telling.once(talk) as printer:
-        shown = scene.build(given, rules, base, printer, need_files=False, whole=True)
+        shown = scene.build(given, rules, chosen, base, printer, need_files=False, whole=True)
         compared = report.compare(_before(shown), _after(shown))
         compared = _told(compared, shown, verdict)
         if form == "json":

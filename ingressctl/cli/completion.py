@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
-from typer._completion_classes import BashComplete
-from typer._completion_shared import get_completion_script
 
-from ingressctl.cli import options, output
+from ingressctl.cli import options, shells, telling
+from ingressctl.cli.problems import CommandFault
 
 PROGRAM = "ingressctl"
 VARIABLE = "_INGRESSCTL_COMPLETE"
@@ -34,8 +33,9 @@ def command(
       ingressctl completion zsh > "${fpath[1]}/_ingressctl"
       ingressctl completion fish > ~/.config/fish/completions/ingressctl.fish
     """
-    script = get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell)
-    output.Printer(talk).text(f"{script}\n")
+    with telling.guarded(talk) as printer:
+        script = shells.of_typer().script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell)
+        printer.text(f"{script}\n")
 
 
 def kubectl() -> None:
@@ -46,15 +46,21 @@ def kubectl() -> None:
     """
     from ingressctl.cli import main  # noqa: PLC0415 - the tree names this file
 
-    for line in candidates(main.tree(), sys.argv[1:]):
-        sys.stdout.write(f"{line}\n")
+    try:
+        for line in candidates(main.tree(), sys.argv[1:]):
+            sys.stdout.write(f"{line}\n")
+    except CommandFault as fault:
+        sys.stderr.write(f"error: {fault}\n")
     sys.stdout.write(":0\n")
 
 
 def candidates(tree: Any, words: Sequence[str]) -> Iterator[str]:
-    """What the last word may become, each with its help. Silent about faults (ux.md 8.5)."""
+    """What the last word may become, each with its help. Silent about faults (ux.md 8.5).
+
+    Raises CommandFault if this typer cannot complete.
+    """
     *before, unfinished = words or [""]
-    complete = BashComplete(tree, {}, PROGRAM, VARIABLE)
+    complete = shells.of_typer().bash(tree, {}, PROGRAM, VARIABLE)
     try:
         found = complete.get_completions(list(before), unfinished)
     except Exception:  # a completion that cannot be made is none

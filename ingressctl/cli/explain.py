@@ -61,6 +61,7 @@ def command(
     ] = "text",
     given: options.Inputs,
     rules: options.Rules,
+    chosen: options.Providers,
     base: options.Base,
     verdict: options.Verdict,
     talk: options.Talk,
@@ -83,7 +84,7 @@ def command(
     """
     with telling.once(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
-        shown = scene.build(given, rules, base, printer, need_files=False)
+        shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         world, refused, faults, carried = _derived(shown, request)
         answer = explain.explain(
             request, world, shown.settings, via=via, providers=shown.providers, carried=carried

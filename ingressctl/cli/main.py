@@ -14,8 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
+
+from ingressctl.cli import shells, suggesting
+from ingressctl.cli.problems import CommandFault
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -59,6 +62,15 @@ class Commands(TyperGroup):
         """One command, or None."""
         return load(cmd_name) if cmd_name in COMMANDS else None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command, or a usage mistake that names what is near."""
+        named = args[0] if args and not ctx.resilient_parsing else "-"
+        if not named.startswith("-") and named not in COMMANDS:
+            found = suggesting.near(named, COMMANDS)
+            meant = f" Did you mean {' or '.join(found)}?" if found else ""
+            ctx.fail(f"No such command {named!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list of commands from the table, without importing them."""
         with formatter.section("Commands"):
@@ -66,13 +78,24 @@ class Commands(TyperGroup):
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Names of commands, without importing them."""
-        from typer._click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up
-
+        item = shells.of_typer().item
         return [
-            CompletionItem(name, help=text)
-            for name, text in COMMANDS.items()
-            if name.startswith(incomplete)
+            item(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)
         ]
+
+
+class Command(TyperCommand):
+    """A command that suggests only what is near when a flag is unknown."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As typer's: there --foo suggests --color, for the dashes are counted as well."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as fault:
+            if getattr(fault, "possibilities", None):
+                flags = [flag for param in self.params for flag in param.opts]
+                fault.possibilities = suggesting.near(fault.option_name, flags)  # type: ignore[attr-defined]
+            raise
 
 
 def load(name: str) -> Any:
@@ -81,7 +104,7 @@ def load(name: str) -> Any:
     module = importlib.import_module(f"ingressctl.cli.{name}")
     gc.enable()
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
-    holder.command(name=name)(module.command)
+    holder.command(name=name, cls=Command)(module.command)
     return get_command(holder)
 
 
@@ -106,9 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of ``ingressctl`` and ``kubectl-ingressctl``. Ends the process."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if completion_variable() in os.environ:
-        from typer._completion_classes import completion_init  # noqa: PLC0415 - only shells ask for it
-
-        completion_init()
+        try:
+            shells.of_typer().start()
+        except CommandFault as fault:
+            sys.exit(f"error: {fault}")
     try:
         app(words, prog_name=_program())
     except KeyboardInterrupt:

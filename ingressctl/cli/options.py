@@ -29,6 +29,23 @@ def provider_names(incomplete: str) -> list[str]:
     return [name for name in plugins.providers() if name.startswith(incomplete)]
 
 
+def two_providers(incomplete: str) -> list[str]:
+    """``A,B`` for completion, the second once the first is written."""
+    first, comma, begun = incomplete.partition(",")
+    if not comma:
+        return [f"{name}," for name in provider_names(first)]
+    return [f"{first},{name}" for name in provider_names(begun) if name != first]
+
+
+def values(*names: str) -> Callable[[str], list[str]]:
+    """Completion of a flag that has these values, maybe among others."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What a person wrote."""
@@ -75,6 +92,7 @@ class Rules:
         typer.Option(
             "--compat",
             metavar="COMPAT",
+            autocompletion=values("better", "kserve"),
             help="better or kserve, with single differences added or removed: kserve,+F29 or "
             "better,-Q4; see version --differences.",
         ),
@@ -84,6 +102,7 @@ class Rules:
         typer.Option(
             "--assume",
             metavar="ready|observed",
+            autocompletion=values("ready", "observed"),
             help="Take objects as ready, or believe only a written status [default: ready for "
             "objects that only files hold, without status].",
         ),
@@ -93,6 +112,7 @@ class Rules:
         typer.Option(
             "--write",
             metavar="PARTS",
+            autocompletion=values("routes", "routes,workloads"),
             help="What is ours to write: routes, or routes,workloads.",
         ),
     ] = "routes"
@@ -101,6 +121,7 @@ class Rules:
         typer.Option(
             "--beside",
             metavar="kserve",
+            autocompletion=values("kserve"),
             help="Beside a KServe that keeps the workloads: routes only, and its switches for "
             "its own routing are not obeyed.",
         ),
@@ -112,21 +133,6 @@ class Rules:
             metavar="NAMESPACE",
             help="Where inferenceservice-config lies; it must be there [default: "
             "$POD_NAMESPACE, else kserve].",
-        ),
-    ] = ""
-    provider: Annotated[
-        str,
-        typer.Option(
-            "--provider",
-            metavar="NAME",
-            autocompletion=provider_names,
-            help="Provider of both deployment modes, instead of the configured one.",
-        ),
-    ] = ""
-    templates: Annotated[
-        str,
-        typer.Option(
-            "--templates", metavar="DIR", help="Folder with template providers of your own."
         ),
     ] = ""
     set: Annotated[
@@ -141,6 +147,30 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
+class Providers:
+    """By whom routes are written down."""
+
+    provider: Annotated[
+        str,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            autocompletion=provider_names,
+            help="Provider of both deployment modes, instead of the configured one.",
+        ),
+    ] = ""
+    templates: Annotated[
+        str,
+        typer.Option(
+            "--templates",
+            metavar="DIR",
+            help="Folder of a template provider of your own, or the folder above several; their "
+            "names are those in provider.yaml.",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Base:
     """What exists already, and how it is reached. Nothing is ever written to it."""
 
@@ -149,6 +179,7 @@ class Base:
         typer.Option(
             "--against",
             metavar="cluster|none|DIR",
+            autocompletion=values("cluster", "none"),
             help="What files are laid over [default: cluster if there is a kubeconfig, else none].",
         ),
     ] = ""

@@ -24,6 +24,7 @@ def command(
         typer.Option("--show-all", help="Show status, bookkeeping and API defaults as well."),
     ] = False,
     rules: options.Rules,
+    chosen: options.Providers,
     base: options.Base,
     verdict: options.Verdict,
     talk: options.Talk,
@@ -45,7 +46,7 @@ def command(
       ingressctl preview -f model.yaml --set config-domain.data.example.org=
     """
     with telling.once(talk) as printer:
-        shown = scene.build(given, rules, base, printer)
+        shown = scene.build(given, rules, chosen, base, printer)
         seen = preview.preview(
             shown.laid,
             shown.settings,

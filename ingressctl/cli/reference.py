@@ -19,6 +19,7 @@ BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
 GROUPS: tuple[tuple[type, str], ...] = (
     (options.Inputs, "Inputs"),
     (options.Rules, "How routes follow"),
+    (options.Providers, "Providers"),
     (options.Base, "What exists already"),
     (options.Verdict, "Verdict"),
     (options.Talk, "Talk"),

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ingressctl.api.refs import Raw
-from ingressctl.cli import options, output, scene, telling
+from ingressctl.cli import options, output, scene, suggesting, telling
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Finding
@@ -32,10 +32,12 @@ def command(
         typer.Option(
             "--compare",
             metavar="A,B",
+            autocompletion=options.two_providers,
             help="Tell how two providers differ in what they serve, and what each loses.",
         ),
     ] = "",
     rules: options.Rules,
+    chosen: options.Providers,
     base: options.Base,
     verdict: options.Verdict,
     talk: options.Talk,
@@ -55,7 +57,7 @@ def command(
       ingressctl render -f model.yaml --compare istio,gateway_api
     """
     with telling.once(talk) as printer:
-        shown = scene.build(given, rules, base, printer)
+        shown = scene.build(given, rules, chosen, base, printer)
         if compare:
             _compare(compare, form, shown, verdict, printer)
         else:
@@ -120,7 +122,7 @@ def _two(text: str, shown: Scene) -> tuple[str, str]:
     for name in names:
         if name not in shown.providers:
             raise CommandFault.of(
-                f"there is no provider {name!r}", f"choose two of {', '.join(shown.providers)}"
+                f"there is no provider {name!r}", suggesting.or_one_of(name, shown.providers)
             )
     return names[0], names[1]
 

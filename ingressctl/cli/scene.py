@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from ingressctl.api.refs import Ref, ref_of
-from ingressctl.cli import clusters, inputs, options, plugins
+from ingressctl.cli import clusters, inputs, options, plugins, suggesting, templates
 from ingressctl.cli.clusters import Held
 from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault
@@ -45,6 +45,7 @@ class Scene:
 def build(
     given: options.Inputs,
     rules: options.Rules,
+    chosen: options.Providers,
     base: options.Base,
     printer: Printer,
     *,
@@ -55,7 +56,7 @@ def build(
 
     Raises CommandFault.
     """
-    settings, providers = decide(rules)
+    settings, providers = decide(rules, chosen)
     sources = read_inputs(given, need_files=need_files)
     held = hold(base, settings, printer)
     if held.is_nothing and not (given.filename or given.kustomize):
@@ -102,28 +103,39 @@ def read_inputs(given: options.Inputs, *, need_files: bool) -> inputs.Sources:
     return inputs.read(given.filename, recursive=given.recursive, kustomization=given.kustomize)
 
 
-def decide(rules: options.Rules) -> tuple[Settings, Mapping[str, Provider]]:
+def decide(
+    rules: options.Rules, chosen: options.Providers
+) -> tuple[Settings, Mapping[str, Provider]]:
     """Settings and providers by the flags. Raises CommandFault."""
     try:
         compat = Compat.parse(rules.compat)
-        providers = plugins.providers(Path(rules.templates) if rules.templates else None)
+        providers = plugins.providers(Path(chosen.templates) if chosen.templates else None)
     except UnknownDifference as fault:
         raise CommandFault.of(str(fault), "see ingressctl version --differences") from None
     except ValueError as fault:
         raise CommandFault.of(f"--templates: {fault}", "correct the folder of templates") from None
-    if rules.provider and rules.provider not in providers:
+    if chosen.provider and chosen.provider not in providers:
         raise CommandFault.of(
-            f"there is no provider {rules.provider!r}", f"choose one of {', '.join(providers)}"
+            f"there is no provider {chosen.provider!r}{_read_from(chosen.templates)}",
+            suggesting.or_one_of(chosen.provider, providers),
         )
     settings = Settings(
         compat=compat,
         config_namespace=config_namespace(rules),
-        provider=rules.provider,
+        provider=chosen.provider,
         assume=_assume(rules.assume),
         write=_parts(rules.write),
         beside_kserve=_beside(rules.beside),
     )
     return settings, providers
+
+
+def _read_from(folder: str) -> str:
+    """What --templates brought: a provider is called as its provider.yaml says."""
+    if not folder:
+        return ""
+    read = (f"{name} (folder {path.name})" for name, path in templates.names(Path(folder)).items())
+    return f"; --templates {folder} holds {', '.join(read)}"
 
 
 def config_namespace(rules: options.Rules) -> str:
@@ -169,7 +181,10 @@ def hold(base: options.Base, settings: Settings, printer: Printer) -> Held:
 
 def _default_base(base: options.Base, printer: Printer) -> str:
     if base.kubeconfig or base.context or inputs.kubeconfig_exists():
-        printer.say("notice: compared with the cluster of the kubeconfig (--against none: nothing)")
+        printer.say(
+            "notice: what exists is read from the cluster of the kubeconfig; with --against none "
+            "nothing exists"
+        )
         return "cluster"
     return "none"
 
@@ -208,8 +223,10 @@ def tell_assumption(laid: Laid, printer: Printer) -> None:
     fresh = [ref for ref in laid.fresh if (ref.group, ref.kind) == kinds.INFERENCE_SERVICE]
     if fresh:
         first = min(fresh)
-        others = f" and {len(fresh) - 1} more" if len(fresh) > 1 else ""
-        printer.say(
-            f"notice: {first}{others} only in files, without status: taken as ready "
-            "(--assume observed: not)"
-        )
+        text = f"{first} has no status and is only in files, so it counts as ready"
+        if len(fresh) > 1:
+            text = (
+                f"{first} and {len(fresh) - 1} more have no status and are only in files, so they "
+                "count as ready"
+            )
+        printer.say(f"notice: {text}; --assume observed believes only what is written")

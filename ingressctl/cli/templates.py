@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from ingressctl.providers.template import DefinitionFault, TemplateSet
+from ingressctl.providers.template import DefinitionFault, TemplateSet, definition
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -22,12 +23,21 @@ def shipped() -> tuple[TemplateSet, ...]:
 
 def given(root: Path) -> tuple[TemplateSet, ...]:
     """The provider folders below `root`, or `root` itself. Raises DefinitionFault."""
+    return tuple(read(folder) for folder in _given_folders(root))
+
+
+def _given_folders(root: Path) -> list[Path]:
     if not root.is_dir():
         raise DefinitionFault(f"{root}: no such folder: name one that holds provider.yaml")
     folders = [root] if (root / "provider.yaml").is_file() else _folders(root)
     if not folders:
         raise DefinitionFault(f"{root}: no provider.yaml in it or in a folder below")
-    return tuple(read(folder) for folder in folders)
+    return folders
+
+
+def names(root: Path) -> Mapping[str, Path]:
+    """The providers of `given` by name, with their folders. Raises DefinitionFault."""
+    return {definition.parse(read(folder)).name: folder for folder in _given_folders(root)}
 
 
 def _folders(root: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from ingressctl.providers.envoy import dumping
 from ingressctl.proxy import backends, envoy
 from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
 
-PROVIDER = "envoy"
+ENVOY = options.Providers(provider="envoy")
 NOTHING = options.Base(against="none")
 
 
@@ -67,11 +67,6 @@ def command(
       ingressctl up -f model.yaml --dump
     """
     with telling.guarded(talk) as printer:
-        if rules.provider not in ("", PROVIDER):
-            raise CommandFault.of(
-                f"up serves with {PROVIDER}, not {rules.provider!r}", "leave --provider out"
-            )
-        rules = replace(rules, provider=PROVIDER)
         run = Up(
             Options(
                 load=_Loader(given, rules, talk),
@@ -99,7 +94,7 @@ class _Loader:
         printer = Printer(self._talk)
         self._talk = replace(self._talk, quiet=True)
         try:
-            built = scene.build(self._given, self._rules, NOTHING, printer)
+            built = scene.build(self._given, self._rules, ENVOY, NOTHING, printer)
         except CommandFault as fault:
             reasons = (Reason(item.cause, item.remedy, item.where) for item in fault.problems)
             raise Refused(tuple(reasons)) from None

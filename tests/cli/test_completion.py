@@ -37,6 +37,15 @@ def test_an_unknown_shell_is_a_usage_mistake() -> None:
         (["preview", "--assu"], ["--assume"]),
         (["render", "--provider", "gate"], ["gateway_api"]),
         (["preview", "--nonsense"], []),
+        (["preview", "--against", ""], ["cluster", "none"]),
+        (["preview", "--assume", "o"], ["observed"]),
+        (["preview", "--compat", "k"], ["kserve"]),
+        (["preview", "--write", "routes"], ["routes", "routes,workloads"]),
+        (["preview", "--beside", ""], ["kserve"]),
+        (["render", "--compare", "gate"], ["gateway_api,"]),
+        (["render", "--compare", "istio,gate"], ["istio,gateway_api"]),
+        (["preview", "-o", "su"], ["summary"]),
+        (["up", "--prov"], []),
     ],
 )
 def test_kubectl_gets_candidates(words: list[str], found: list[str]) -> None:
@@ -62,6 +71,17 @@ def test_a_shell_gets_candidates_from_the_program() -> None:
     )
     assert done.stdout.split() == ["explain"]
     assert done.stderr == ""
+
+
+def test_a_typer_that_completes_otherwise_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its names for completion are private: they may be gone in the next version."""
+    monkeypatch.setitem(sys.modules, "typer._completion_shared", None)
+    done = run("completion", "bash")
+    assert (done.code, done.out) == (2, "")
+    assert "error: the installed typer completes in another way" in done.err
+    monkeypatch.setattr(sys, "argv", ["kubectl_complete-ingressctl", "pre"])
+    completion.kubectl()
+    assert run("version").code == 0
 
 
 def test_help_imports_no_command() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ingressctl.cli import templates
 from tests.cli.running import run
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -127,6 +129,45 @@ def test_quiet_mutes_talk_and_not_errors(tmp_path: Path) -> None:
     words = ("-f", MODEL, "--against", BASE, "-q")
     assert run("preview", *words).err == ""
     assert "error:" in run("preview", "-f", tmp_path / "gone.yaml", "-q").err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("preveiw",), "Did you mean preview?"),
+        (("preview", "--provder", "istio"), "--provider"),
+        (("preview", "-f", MODEL, "--provider", "Istio"), "did you mean istio?"),
+        (("preview", "-f", MODEL, "--provider", "gateway-api"), "did you mean gateway_api?"),
+        (("preview", "-f", MODEL, "--provider", "nginx"), "did you mean ingress?"),
+        (("render", "-f", MODEL, "--compare", "istio,ingres"), "did you mean ingress?"),
+    ],
+)
+def test_a_name_that_is_near_is_suggested(words: tuple[str | Path, ...], meant: str) -> None:
+    done = run(*words)
+    assert done.code == 2
+    assert meant in done.err
+
+
+@pytest.mark.parametrize("words", [("foo",), ("preview", "--foo"), ("up", "--provider", "x")])
+def test_a_name_that_is_far_is_not(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.code == 2
+    assert "mean" not in done.err
+    assert "Possible" not in done.err
+
+
+def test_providers_of_templates_are_called_as_their_file_says(tmp_path: Path) -> None:
+    folder = tmp_path / "mygw"
+    shutil.copytree(templates.shipped_root() / "providers" / "traefik", folder)
+    file = folder / "provider.yaml"
+    file.write_text(file.read_text().replace("name: traefik", "name: other"))
+    for root in (tmp_path, folder):
+        words = ("render", "-f", MODEL, "--against", BASE, "--templates", root)
+        done = run(*words, "--provider", "mygw")
+        assert done.code == 2
+        assert "there is no provider 'mygw'; --templates" in done.err
+        assert "holds other (folder mygw)" in done.err
+        assert run(*words, "--provider", "other").code == 0
 
 
 def test_quiet_never_mutes_what_is_counted() -> None:

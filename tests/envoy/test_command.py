@@ -56,7 +56,6 @@ def test_the_dump_is_json_on_stdout(file: str) -> None:
     [
         (["--backend", "m"], r"--backend 'm' is not SERVICE\[.NAMESPACE\]=HOST:PORT"),
         (["--address", "here"], "--address cannot be 'here'"),
-        (["--provider", "istio"], "up serves with envoy, not 'istio'"),
         (["--compat", "x"], "compat must start with"),
     ],
 )

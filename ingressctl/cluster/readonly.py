@@ -185,7 +185,7 @@ class _Reader:
 
     @tenacity.retry(
         retry=tenacity.retry_if_exception(_passes),
-        wait=tenacity.wait_exponential_jitter(initial=0.1, max=2, jitter=0.1),
+        wait=tenacity.wait_exponential_jitter(multiplier=0.1, max=2, jitter=0.1),
         stop=tenacity.stop_after_attempt(ATTEMPTS),
         reraise=True,
     )

@@ -19,7 +19,7 @@ from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.plan import applying, cascade, explain, serving
+from ingressctl.plan import applying, cascade, explain, missing, serving
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 """What a method or the name of a header may be (RFC 9110 5.6.2)."""
@@ -86,9 +86,7 @@ def command(
         request = parse_request(url, header, method or ("POST" if data else "GET"))
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         world, refused, faults, carried = _derived(shown, request)
-        answer = explain.explain(
-            request, world, shown.settings, via=via, providers=shown.providers, carried=carried
-        )
+        answer = _asked(request, via, world, shown, carried)
         said = telling.told((*shown.laid.twice, *refused), shown, verdict)
         printer.findings(said)
         broken = telling.faults(faults, said, shown, printer)
@@ -102,6 +100,24 @@ def command(
             found=telling.told((*shown.laid.twice, *answer.findings), shown, verdict),
             verdict=verdict,
         )
+
+
+def _asked(
+    request: Request, via: str, world: World, shown: Scene, carried: tuple[Table, ...]
+) -> explain.Explanation:
+    """The answer, with hints where nothing takes the request. Raises CommandFault."""
+    try:
+        answer = explain.explain(
+            request, world, shown.settings, via=via, providers=shown.providers, carried=carried
+        )
+    except explain.UnknownEntry as fault:
+        raise CommandFault.of(f"--via: {fault}", "name one of them, or leave --via out") from None
+    if not answer.missed:
+        return answer
+    hints = missing.hints(
+        request, shown.laid, shown.settings, now=shown.now, providers=shown.providers
+    )
+    return replace(answer, hints=hints)
 
 
 def parse_request(url: str, headers: list[str], method: str) -> Request:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ingressctl.core.table import Hop, Request, Table
@@ -10,6 +11,14 @@ from ingressctl.plan.entries import Doors
 
 Door = tuple[Table, str]
 """An entry, and the table that knows it."""
+
+
+class UnknownEntry(ValueError):
+    """Nobody knows the entry that a person named. Its message is for people."""
+
+    def __init__(self, via: str, known: Iterable[str]) -> None:
+        names = ", ".join(sorted(set(known) - {""})) or "none"
+        super().__init__(f"no object names the entry {via!r}; known are: {names}")
 
 
 def tried(
@@ -63,6 +72,12 @@ def _named(via: str, found: tuple[Table, ...]) -> list[Door]:
     ]
     known = [table for table in fitting if name in table.entries]
     return [(table, name) for table in known or fitting[:1]]
+
+
+def knows(via: str, found: Iterable[Table], doors: Doors) -> bool:
+    """Whether a table or the configuration has the entry that is named."""
+    _, name = entries.parse_via(via)
+    return name in doors.named or any(name in table.entries for table in found)
 
 
 def at_known_port(request: Request, found: tuple[Table, ...]) -> Request:

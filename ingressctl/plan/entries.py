@@ -24,9 +24,13 @@ _WORDS = ("gateway", "ingress")
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """`private` entries are reached from inside only; `behind` maps a DNS name to an entry."""
+    """`private` entries are reached from inside only; `behind` maps a DNS name to an entry.
+
+    `named` are those that the configuration speaks of, whether routes are bound to them or not.
+    """
 
     private: frozenset[str]
+    named: frozenset[str]
     behind: Mapping[str, str]
     reads: Reads
 
@@ -56,7 +60,13 @@ def find(reads: Reads) -> Doors:
         for service in (ingress.localGatewayService, ingress.knativeLocalGatewayService):
             if service:
                 behind[service] = ingress.localGateway
-    return Doors(frozenset(private), behind, reads)
+    named = {
+        *private,
+        *(name for name, _ in knative.public),
+        *ingress.gateways,
+        *filter(None, (ingress.kserveIngressGateway, ingress.ingressClassName)),
+    }
+    return Doors(frozenset(private), frozenset(named), behind, reads)
 
 
 def _by_selector(reads: Reads) -> dict[str, str]:

@@ -20,7 +20,8 @@ from ingressctl.core.rewriting import set_headers
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request, Table
 from ingressctl.core.world import Kind, Reads, World
-from ingressctl.plan import asking, entries, limits, meeting, registry
+from ingressctl.plan import addressing, asking, entries, limits, meeting, registry
+from ingressctl.plan.asking import UnknownEntry
 from ingressctl.plan.entries import Doors
 from ingressctl.plan.explanation import Attempt, Branch, Explanation
 from ingressctl.plan.explanation_text import as_json, render_text
@@ -31,7 +32,7 @@ SERVICE: Kind = ("", "Service")
 MAX_HOPS = 8
 BAD_GATEWAY = 503
 
-__all__ = ["Explanation", "as_json", "explain", "relevant", "render_text"]
+__all__ = ["Explanation", "UnknownEntry", "as_json", "explain", "relevant", "render_text"]
 
 Seen = frozenset[tuple[str, str, str]]
 """Entries already passed, with Host and path: a request that comes back goes in a circle."""
@@ -63,12 +64,18 @@ def explain(
     """Every attempt for a request. `via` is ``gateway ns/name``, ``ingress CLASS`` or a name.
 
     `carried` are tables of providers that have no objects in a world (plan.serving).
+    Raises UnknownEntry.
     """
     installed = registry.providers() if providers is None else providers
     reads = Reads(world, settings, providers=installed)
     going = _Walk(HostTables(reads, carried), entries.find(reads), reads)
     found = going.tables.of(request.bare_host)
     asked = asking.at_known_port(request, found)
+    if via and not asking.knows(via, found, going.doors):
+        every = going.tables.everything()
+        if not asking.knows(via, every, going.doors):
+            bound = (entry for table in every for entry in table.entries)
+            raise asking.UnknownEntry(via, (*going.doors.named, *bound))
     tried, private = asking.tried(asked, via, found, going.doors)
     attempts = tuple(
         replace(_attempt(table, replace(asked, entry=first), going), also=tuple(also))
@@ -87,6 +94,11 @@ def _attempt(
 ) -> Attempt:
     answer = table.answer(request)
     going.tell(meeting.of_answer(table, request.entry, answer))
+    if isinstance(answer, NoRoute) and request.entry == entries.MESH and not answer.virtual_host:
+        itself = addressing.hop(request, answer.losers, going.reads)
+        if itself is not None:
+            branches = tuple(_branches(table, request, itself, going, seen))
+            return Attempt(addressing.PROVIDER, request.entry, request, itself, None, branches)
     if isinstance(answer, NoRoute):
         return Attempt(table.provider, request.entry, request, answer)
     limit = limits.of_rule(table.provider, request.entry, answer.rule)

@@ -79,12 +79,22 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All attempts for one request. `private` tells that only inside entries admit it."""
+    """All attempts for one request. `private` tells that only inside entries admit it.
+
+    `hints` are sentences about a request that nothing takes (plan/missing.py).
+    """
 
     request: Request
     attempts: tuple[Attempt, ...]
     findings: tuple[Finding, ...] = ()
     private: bool = False
+    hints: tuple[str, ...] = ()
+
+    @property
+    def missed(self) -> bool:
+        """Whether no entry has the host at all."""
+        answers = [attempt.answer for attempt in self.attempts]
+        return all(isinstance(item, NoRoute) and not item.virtual_host for item in answers)
 
 
 def leaves(attempt: Attempt, share: float = 1.0) -> Iterator[Leaf]:

@@ -24,6 +24,7 @@ def render_text(explanation: Explanation, *, trace: bool = False) -> str:
         lines += ["No gateway is known that could take it.", ""]
     for attempt in explanation.attempts:
         lines += [*_attempt(attempt, "", trace), *_end(attempt), ""]
+    lines += [*explanation.hints, *([""] if explanation.hints else [])]
     lines += [line for finding in explanation.findings for line in _finding(finding)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -114,6 +115,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         },
         "private": explanation.private,
         "attempts": [_attempt_json(attempt) for attempt in explanation.attempts],
+        "hints": list(explanation.hints),
         "findings": [_finding_json(finding) for finding in explanation.findings],
     }
 

@@ -68,6 +68,17 @@ class HostTables:
             self._tables[host] = (*self._carried, *by_host)
         return self._tables[host]
 
+    def everything(self) -> tuple[Table, ...]:
+        """One table a provider of all objects: for a question that no host narrows."""
+        every = (
+            self._table(
+                name, tuple(obj for kind in provider.kinds for obj in self.reads.list(kind))
+            )
+            for name, provider in sorted(self.reads.providers.items())
+            if provider.kinds
+        )
+        return (*self._carried, *every)
+
     def _table(self, name: str, found: tuple[Raw, ...]) -> Table:
         """What the provider reads; nothing where the world knows none of its API groups."""
         provider = self.reads.providers[name]

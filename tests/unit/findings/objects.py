@@ -69,6 +69,15 @@ def knative(name: str = "iris", namespace: str = "team-a", **parts: Any) -> Obj:
     )
 
 
+def runtime() -> Obj:
+    """A runtime of the cluster that serves sklearn."""
+    spec = {
+        "supportedModelFormats": [{"name": "sklearn", "autoSelect": True}],
+        "containers": [{"name": "kserve-container", "image": "server:1"}],
+    }
+    return obj("serving.kserve.io/v1alpha1", "ClusterServingRuntime", "sklearn", "", spec=spec)
+
+
 def service(name: str = "iris-predictor", port: int = 80, namespace: str = "team-a") -> Obj:
     return obj("v1", "Service", name, namespace, spec={"ports": [{"name": "http", "port": port}]})
 

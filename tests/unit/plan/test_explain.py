@@ -186,8 +186,11 @@ def test_a_named_entry_is_the_only_one() -> None:
         found = ask(world, "iris.team-a", via=via)
         assert [attempt.entry for attempt in found.attempts] == [via.removeprefix("gateway ")]
         assert isinstance(found.attempts[0].answer, Hop)
-    nothing = ask(world, "iris.team-a.example.com", via="ingress nginx")
+    nginx = CONFIG.replace('"ingressDomain"', '"ingressClassName": "nginx", "ingressDomain"')
+    nothing = ask(settled(nginx, GATEWAYS, IRIS), "iris.team-a.example.com", via="ingress nginx")
     assert (nothing.attempts[0].provider, nothing.attempts[0].status) == ("ingress", 404)
+    with pytest.raises(explain.UnknownEntry, match="'ingress nginx'"):
+        ask(world, "iris.team-a.example.com", via="ingress nginx")
 
 
 def test_gateways_that_share_a_table_are_told_once() -> None:

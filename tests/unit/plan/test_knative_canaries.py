@@ -16,21 +16,11 @@ from ingressctl.core.table import Request
 from ingressctl.core.world import World
 from ingressctl.plan import cascade, explain, findings
 from ingressctl.plan.explanation import leaves
-from tests.unit.findings.objects import config, knative, obj
+from tests.unit.findings.objects import config, knative, runtime
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READY = Settings(assume="ready")
 NAME = "iris-predictor"
-RUNTIME = obj(
-    "serving.kserve.io/v1alpha1",
-    "ClusterServingRuntime",
-    "sklearn",
-    "",
-    spec={
-        "supportedModelFormats": [{"name": "sklearn", "autoSelect": True}],
-        "containers": [{"name": "kserve-container", "image": "server:1"}],
-    },
-)
 
 
 def service(uri: str = "gs://m/1", percent: int | None = None, **known: str) -> Raw:
@@ -48,7 +38,7 @@ def service(uri: str = "gs://m/1", percent: int | None = None, **known: str) -> 
 
 
 def after(*objects: Raw, settings: Settings = READY) -> cascade.Cascade:
-    world = World.of((config(), RUNTIME, *objects))
+    world = World.of((config(), runtime(), *objects))
     return cascade.run(world, settings, now=NOW)
 
 

@@ -1,0 +1,35 @@
+"""A request inside the cluster that names a Service: no route is needed, the Service answers.
+
+Resolvers complete ``name.ns`` and ``name.ns.svc``; whoever asks from a pod may use each.
+"""
+
+from __future__ import annotations
+
+from ingressctl.api.refs import Ref
+from ingressctl.core.model import Service, Split
+from ingressctl.core.table import Hop, Loss, Request, TableRule
+from ingressctl.core.world import Reads
+
+PROVIDER = "cluster DNS"
+HTTP_PORT = 80
+
+
+def hop(request: Request, losers: tuple[Loss, ...], reads: Reads) -> Hop | None:
+    """The Service of the request's host as the only backend; None if there is none."""
+    ref = _service(request.bare_host, reads)
+    if ref is None or reads.get(ref) is None:
+        return None
+    _, _, port = request.host.rpartition(":")
+    number = int(port) if port.isdecimal() else HTTP_PORT
+    split = Split(Service(ref.namespace, ref.name), number, 100)
+    rule = TableRule(ref, "itself", (), (split,))
+    return Hop(
+        request.entry, rule, request.bare_host, request.host, request.path, request.headers, losers
+    )
+
+
+def _service(host: str, reads: Reads) -> Ref | None:
+    """The Service that ``name.ns``, ``name.ns.svc`` or the full name stands for."""
+    bare = host.rstrip(".").removesuffix(f".{reads.settings.cluster_domain}").removesuffix(".svc")
+    name, _, namespace = bare.partition(".")
+    return Ref("", "Service", namespace, name) if namespace and "." not in namespace else None

@@ -1,0 +1,106 @@
+"""What to say of a request that nothing takes: who would, and which hosts come close.
+
+Asked only after a miss, so that the written services, which an answer looks at as far as
+they concern the request, are all derived here.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from ingressctl.api.inferenceservices import KIND
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.ports import Provider
+from ingressctl.core.settings import Settings
+from ingressctl.core.table import Request
+from ingressctl.plan import applying, cascade
+from ingressctl.plan.host_index import EVERYTHING, hosts_of
+from ingressctl.plan.overlay import Laid
+from ingressctl.sources.kserve import readiness
+
+MOST_SERVICES = 1000
+"""Services beyond which no further ones are derived for the sake of a hint."""
+
+MOST_HOSTS = 3
+CUTOFF = 0.6
+
+
+def hints(
+    request: Request,
+    laid: Laid,
+    settings: Settings,
+    *,
+    now: datetime,
+    providers: Mapping[str, Provider],
+) -> tuple[str, ...]:
+    """Sentences for people, the surest first; empty where nothing comes close."""
+    done = _derived(laid, settings, now, providers)
+    waiting = tuple(_waiting(request, done))
+    near = _near(request.bare_host, done, providers, settings)
+    return (*waiting, *([f"hosts that are served: {', '.join(near)}"] if near else ()))
+
+
+def _derived(
+    laid: Laid, settings: Settings, now: datetime, providers: Mapping[str, Provider]
+) -> cascade.Cascade:
+    """All written services, or the world as it is where they are too many."""
+    applied, _ = applying.apply(laid, settings)
+    only = frozenset(item.ref for item in applied.written)
+    if len(only) > MOST_SERVICES:
+        only = frozenset()
+    return cascade.run(applied.world, settings, now=now, providers=providers, only=only)
+
+
+def _waiting(request: Request, done: cascade.Cascade) -> Iterator[str]:
+    """Services that the host seems to mean and that have no route, with the reason."""
+    made = {step.ref: any(route.groups for route in step.outcome.routes) for step in done.steps}
+    for obj in done.world.list(KIND):
+        ref = ref_of(obj)
+        if not _means(request.bare_host, ref) or made.get(ref):
+            continue
+        reason = _unready(obj)
+        if reason:
+            yield f"{ref} has no route yet: {reason}; ask again with --assume ready"
+
+
+def _means(host: str, ref: Ref) -> bool:
+    """Whether a host has the service's name as its first word, and its namespace."""
+    first = host.partition(".")[0]
+    named = first == ref.name or first.startswith(f"{ref.name}-")
+    return named and ref.namespace in host.replace(".", "-")
+
+
+def _unready(obj: Raw) -> str:
+    """The first condition of a component that is not True; "" if every one is."""
+    status, spec = obj.get("status") or {}, obj.get("spec") or {}
+    conditions = {item.get("type"): item for item in status.get("conditions") or ()}
+    for component, kind in readiness.READY.items():
+        if component not in spec:
+            continue
+        condition = conditions.get(kind) or {}
+        if condition.get("status") != "True":
+            said = condition.get("message") or condition.get("reason") or ""
+            told = f"{kind} is {condition.get('status') or 'not in its status'}"
+            return f"{told} ({said})" if said else told
+    return ""
+
+
+def _near(
+    host: str, done: cascade.Cascade, providers: Mapping[str, Provider], settings: Settings
+) -> list[str]:
+    """The hosts that resemble the one that was asked for."""
+    domain = settings.cluster_domain
+    objects = (
+        obj for item in providers.values() for kind in item.kinds for obj in done.world.list(kind)
+    )
+    named = {name for obj in objects for name in hosts_of(obj, ref_of(obj), domain)}
+    named |= {
+        item.name.lower()
+        for step in done.steps
+        for route in step.outcome.routes
+        for item in route.hosts()
+    }
+    alike = sorted(name for name in named - {EVERYTHING} if name[:1] == host[:1])
+    return difflib.get_close_matches(host, alike, n=MOST_HOSTS, cutoff=CUTOFF)

@@ -8,4 +8,9 @@ from typing import Any
 
 def said(fault: Mapping[str, Any]) -> str:
     """The message of one fault without the name of the exception that a validator raised."""
-    return str(fault["msg"]).removeprefix("Value error, ")
+    return bare(str(fault["msg"]))
+
+
+def bare(text: str) -> str:
+    """A message of pydantic without the exception's name; any other as it is."""
+    return text.removeprefix("Value error, ")

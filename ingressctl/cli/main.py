@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from ingressctl.api import wording
 from ingressctl.cli import shells, suggesting
 from ingressctl.cli.problems import CommandFault
 
@@ -85,7 +86,7 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command that suggests only what is near when a flag is unknown."""
+    """A command that suggests only what is near when a flag is unknown, and names no exception."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As typer's: there --foo suggests --color, for the dashes are counted as well."""
@@ -95,6 +96,8 @@ class Command(TyperCommand):
             if getattr(fault, "possibilities", None):
                 flags = [flag for param in self.params for flag in param.opts]
                 fault.possibilities = suggesting.near(fault.option_name, flags)  # type: ignore[attr-defined]
+            if isinstance(fault, typer.BadParameter):
+                fault.message = wording.bare(fault.message)
             raise
 
 

@@ -24,6 +24,9 @@ MOST_SERVICES = 1000
 """Services beyond which no further ones are derived for the sake of a hint."""
 
 MOST_HOSTS = 3
+MOST_HOSTS_COMPARED = 2000
+"""Hosts beyond which only those that begin alike are compared letter by letter."""
+
 CUTOFF = 0.6
 
 
@@ -102,5 +105,6 @@ def _near(
         for route in step.outcome.routes
         for item in route.hosts()
     }
-    alike = sorted(name for name in named - {EVERYTHING} if name[:1] == host[:1])
+    start = 1 if len(named) < MOST_HOSTS_COMPARED else 4
+    alike = sorted(name for name in named - {EVERYTHING} if name[:start] == host[:start])
     return difflib.get_close_matches(host, alike, n=MOST_HOSTS, cutoff=CUTOFF)

@@ -399,3 +399,23 @@ def test_an_internal_fault_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     done = run("preview", "-f", GOOD)
     assert done.code == 2
     assert "internal fault RuntimeError: something impossible" in done.err
+
+
+def test_an_entry_that_nobody_has_is_a_fault_with_those_that_are_known() -> None:
+    words = ("explain", "http://x.example.com/", "-f", GOOD, "--against", INPUTS / "base")
+    refused(run(*words, "--via", "nope"), "no object names the entry 'nope'; known are:", "mesh")
+
+
+def test_a_form_that_is_none_is_told_without_the_exception() -> None:
+    done = run("check", "-o", "xml")
+    assert done.code == 2
+    assert "'xml' is not one of" in done.err
+    assert "Value error" not in done.err
+
+
+def test_a_kind_that_is_misspelt_is_told_even_when_quiet(tmp_path: Path) -> None:
+    text = GOOD.read_text().replace("kind: InferenceService", "kind: InferenceServise")
+    bad = write(tmp_path / "m.yaml", text)
+    done = run("preview", "-q", "-f", bad, "--against", "none")
+    assert "did you mean InferenceService (serving.kserve.io)?" in done.err
+    assert f"{bad}:" in done.err

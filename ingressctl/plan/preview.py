@@ -129,6 +129,7 @@ class _Run:
         everything: bool,
     ) -> None:
         self.raw = {item.ref: item for item in laid.written}
+        self.as_written = laid.world
         self.laid, self.refused = applying.apply(laid, settings)
         self.settings = settings
         self.now = now
@@ -215,7 +216,7 @@ class _Run:
         said = (item for owner in owners for item in self.steps[owner].findings)
         concerned = frozenset((*owners, *(item.ref for item in self.laid.written)))
         checked = findings.about(
-            concerned, self.after, base=self.laid.world, settings=self.settings
+            concerned, self.after, base=self.as_written, settings=self.settings
         )
         return tuple(dict.fromkeys((*said, *checked)))
 

@@ -54,13 +54,14 @@ def served(
 ) -> Served:
     """What `provider` serves of the written objects on top of their base."""
     settings = replace(settings, provider=provider)
+    written = laid.world
     laid, refused = applying.apply(laid, settings)
     settings = replace(settings, fresh=settings.fresh | laid.fresh)
     done = cascade.run(laid.world, settings, now=now, providers=providers)
     faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
     emissions = _emissions(done, settings, providers[provider], providers, faults)
     findings = (
-        *inputs.of_world(laid.world),
+        *inputs.of_world(written),
         *(finding for step in done.steps for finding in step.findings),
     )
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}

@@ -221,3 +221,11 @@ def test_a_setting_without_config_map_leaves_the_other_shipped_values(setting: s
     routes = [{change.ref: change.after for change in seen.changes()} for seen in (plain, tried)]
     assert routes[1].pop(ref_of(made[0].obj))
     assert routes[0] == routes[1]
+
+
+def test_an_unknown_field_is_told_where_it_was_written() -> None:
+    """Admission moves `sklearn` to `model`; the person wrote the former."""
+    (document,) = read("model.yaml")[:1]
+    misspelt = edited(document, predictor={"sklearn": {"storageURI": "s3://m"}})
+    paths = [item.path for item in show(base(), [misspelt]).findings if item.code == "IC1120"]
+    assert paths == ["spec.predictor.sklearn.storageURI"]

@@ -13,12 +13,13 @@ from ingressctl.plan.diff import Change, FieldChange
 from ingressctl.plan.preview import Preview, Section
 
 COLOURS: Mapping[str, str] = {"+": "green", "-": "red", "~": "yellow", "@": "cyan"}
-Body = Callable[[Change], Iterable[str]]
+Body = Callable[[Change, str], Iterable[str]]
+"""The lines below a change, each behind a margin."""
 
 
 def as_diff(seen: Preview, paint: Paint) -> Iterator[str]:
     """Unified lines below each object."""
-    return _sections(seen, diff.unified, paint)
+    return _sections(seen, _unified, paint)
 
 
 def as_human(seen: Preview, paint: Paint) -> Iterator[str]:
@@ -28,7 +29,7 @@ def as_human(seen: Preview, paint: Paint) -> Iterator[str]:
 
 def as_summary(seen: Preview, paint: Paint) -> Iterator[str]:
     """A line an object."""
-    return _sections(seen, lambda _: (), paint)
+    return _sections(seen, lambda *_: (), paint)
 
 
 def as_github(seen: Preview, found: tuple[Finding, ...]) -> Iterator[str]:
@@ -116,10 +117,10 @@ def _title(change: Change, paint: Paint, origin: str = "") -> str:
     return paint(COLOURS[mark], f"{mark} {change.action} {change.ref}{origin}{causes}")
 
 
-def _body(change: Change, body: Body, paint: Paint, indent: str) -> list[str]:
+def _body(change: Change, body: Body, paint: Paint, indent: str) -> Iterable[str]:
     if not paint.on:
-        return [f"{indent}{line}" for line in body(change)]
-    return [f"{indent}{_painted(line, paint)}" for line in body(change)]
+        return body(change, indent)
+    return [f"{indent}{_painted(line, paint)}" for line in body(change, "")]
 
 
 def _painted(line: str, paint: Paint) -> str:
@@ -127,12 +128,16 @@ def _painted(line: str, paint: Paint) -> str:
     return paint(colour, line) if colour else line
 
 
-def _fields(change: Change) -> Iterator[str]:
+def _unified(change: Change, margin: str) -> list[str]:
+    return diff.unified(change, margin=margin)
+
+
+def _fields(change: Change, margin: str) -> Iterator[str]:
     """By field; of an object that comes or goes the name says enough."""
     if change.action != "changed":
         return
     for field in diff.fields(change.before, change.after):
-        yield from _field(field)
+        yield from (f"{margin}{line}" for line in _field(field))
 
 
 def _field(field: FieldChange) -> Iterator[str]:

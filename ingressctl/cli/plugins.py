@@ -12,20 +12,26 @@ from ingressctl.core.ports import Emission, Provider, Verdict
 from ingressctl.core.table import Table
 from ingressctl.core.world import Reads
 from ingressctl.plan import registry
-from ingressctl.providers import template
-from ingressctl.providers.template import TemplateSet, definition
+from ingressctl.providers.template import definition
+from ingressctl.providers.template.definition import TemplateSet
 
 
 def providers(folder: Path | None = None) -> Mapping[str, Provider]:
     """Providers by name; a template of `folder` goes before one of the same name.
 
-    Raises template.DefinitionFault or template.TemplateFault for a folder that cannot be used.
+    Raises definition.DefinitionFault or sandbox.TemplateFault for a folder that cannot be used.
     """
-    given = [template.load(item) for item in templates.given(folder)] if folder else []
+    given = [_load(item) for item in templates.given(folder)] if folder else []
     shipped = (Deferred(item) for item in templates.shipped())
     templated: dict[str, Provider] = {provider.name: provider for provider in shipped}
     templated.update((provider.name, provider) for provider in given)
     return {**templated, **registry.providers()}
+
+
+def _load(given: TemplateSet) -> Provider:
+    from ingressctl.providers.template import provider  # noqa: PLC0415 - Jinja2 is slow to import
+
+    return provider.load(given)
 
 
 class Deferred:
@@ -43,7 +49,7 @@ class Deferred:
 
     @property
     def _provider(self) -> Provider:
-        return template.load(self._given)
+        return _load(self._given)
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """As core.ports.Provider."""

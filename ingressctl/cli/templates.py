@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ingressctl.providers.template import DefinitionFault, TemplateSet, definition
+from ingressctl.providers.template import definition
+from ingressctl.providers.template.definition import DefinitionFault, TemplateSet
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 

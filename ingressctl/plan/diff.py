@@ -64,17 +64,17 @@ def change(
     return found
 
 
-def unified(item: Change, *, context: int = 3) -> list[str]:
-    """Unified lines with the path of the first changed line in each heading."""
+def unified(item: Change, *, margin: str = "", context: int = 3) -> list[str]:
+    """Unified lines with the path of the first changed line in each heading, behind `margin`."""
     if item.action != "changed":
         mark, value = MARKS[item.action], item.after or item.before
-        return [f"{mark}{text}" for text in writing.texts(value, ordered=True)]
+        return writing.texts(value, ordered=True, margin=f"{margin}{mark}")
     old, new = _lines(item.before), _lines(item.after)
     matcher = difflib.SequenceMatcher(
         None, [line.text for line in old], [line.text for line in new], autojunk=False
     )
     return [
-        text
+        f"{margin}{text}"
         for group in matcher.get_grouped_opcodes(context)
         for text in (_heading(group, old, new), *_hunk(group, old, new))
     ]

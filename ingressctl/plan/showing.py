@@ -119,7 +119,7 @@ def _without_empty(value: Any) -> Any:
         cleaned = {}
         for key, item in value.items():
             kept = _without_empty(item) if isinstance(item, dict | list) else item
-            if kept is not None and kept not in ("", {}, []):
+            if kept or not (kept is None or isinstance(kept, str | dict | list)):
                 cleaned[key] = kept
         return cleaned
     if isinstance(value, list):

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*\Z")
 _DURATION = re.compile(r"[0-9]+(?:ms|s|m|h)\Z")
 _WORDS = frozenset("y n yes no true false on off null nan inf".split())
+_MAPPINGS = (dict, Mapping)
+"""dict first: whether something is a Mapping takes long to ask."""
+
 _BLOCK = re.compile(r"[ -~\n]+\Z")
 """Text that may stand in a block: printable and line ends."""
 
@@ -32,9 +35,9 @@ def dump(value: Any) -> str:
     return "".join(f"{text}\n" for text in texts(value))
 
 
-def texts(value: Any, *, ordered: bool = False) -> list[str]:
-    """The lines of a document; `ordered` sorts keys, as kubectl does."""
-    writer = _Writer(ordered, paths=False)
+def texts(value: Any, *, ordered: bool = False, margin: str = "") -> list[str]:
+    """The lines of a document, each behind `margin`; `ordered` sorts keys, as kubectl does."""
+    writer = _Writer(ordered, paths=False, margin=margin)
     writer.document(value)
     return writer.texts
 
@@ -49,9 +52,10 @@ def lines(value: Any, *, ordered: bool = False) -> list[Line]:
 class _Writer:
     """Gathers the lines of one document, and their paths where somebody asks for them."""
 
-    __slots__ = ("ordered", "paths", "places", "texts")
+    __slots__ = ("margin", "ordered", "paths", "places", "texts")
 
-    def __init__(self, ordered: bool, *, paths: bool) -> None:
+    def __init__(self, ordered: bool, *, paths: bool, margin: str = "") -> None:
+        self.margin = margin
         self.ordered = ordered
         self.paths = paths
         self.texts: list[str] = []
@@ -60,11 +64,11 @@ class _Writer:
     def document(self, value: Any) -> None:
         """A whole value."""
         if isinstance(value, Mapping) and value:
-            self._mapping(value, "", "")
+            self._mapping(value, self.margin, "")
         elif isinstance(value, list | tuple) and value:
-            self._list(value, "", "")
+            self._list(value, self.margin, "")
         else:
-            self._add(_scalar(value), "")
+            self._add(f"{self.margin}{_scalar(value)}", "")
 
     def _add(self, text: str, path: str) -> None:
         self.texts.append(text)
@@ -73,11 +77,15 @@ class _Writer:
 
     def _mapping(self, value: Mapping[str, Any], indent: str, path: str) -> None:
         """A line or more for each key."""
-        here = ""
+        here, texts, fast = "", self.texts, not self.paths
         for key in sorted(value) if self.ordered else value:
+            item = value[key]
+            if fast and type(item) is str and "\n" not in item:  # most lines of most objects
+                texts.append(f"{indent}{_text(key)}: {_text(item)}")
+                continue
             if self.paths:
                 here = f"{path}.{key}" if path else str(key)
-            self._entry(f"{indent}{_text(str(key))}:", value[key], indent, here, indent)
+            self._entry(f"{indent}{_text(str(key))}:", item, indent, here, indent)
 
     def _list(self, value: list[Any] | tuple[Any, ...], indent: str, path: str) -> None:
         """A line or more for each item; a mapping begins on the line of its dash."""
@@ -85,7 +93,7 @@ class _Writer:
         for place, item in enumerate(value):
             if self.paths:
                 here = f"{path}[{place}]"
-            if item and isinstance(item, Mapping):
+            if item and isinstance(item, _MAPPINGS):
                 first = len(self.texts)
                 self._mapping(item, f"{indent}  ", here)
                 self.texts[first] = f"{indent}- {self.texts[first][len(indent) + 2 :]}"
@@ -101,19 +109,19 @@ class _Writer:
                 self._block(start, item, indent, path)
             else:
                 self._add(f"{start} {_text(item)}", path)
-        elif item and isinstance(item, Mapping):
-            self._add(start, path)
-            self._mapping(item, f"{indent}  ", path)
         elif item and isinstance(item, list | tuple):
             self._add(start, path)
             self._list(item, list_indent, path)
+        elif item and isinstance(item, _MAPPINGS):
+            self._add(start, path)
+            self._mapping(item, f"{indent}  ", path)
         else:
             self._add(f"{start} {_scalar(item)}", path)
 
     def _block(self, start: str, item: str, indent: str, path: str) -> None:
         self._add(f"{start} {_block_mark(item)}", path)
         for text in item.removesuffix("\n").split("\n"):
-            self._add(f"{indent}  {text}" if text else "", path)
+            self._add(f"{indent}  {text}" if text else self.margin, path)
 
 
 def _is_block(text: str) -> bool:
@@ -142,7 +150,7 @@ def _scalar(value: Any) -> str:
     return "{}" if isinstance(value, Mapping) else "[]"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65536)
 def _text(text: str) -> str:
     if (_PLAIN.match(text) and text.lower() not in _WORDS) or _DURATION.match(text):
         return text

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from ingressctl.cli import completion, main
 from tests.cli.running import run
+
+INPUTS = Path(__file__).parent / "inputs"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,21 @@ def test_a_typer_that_completes_otherwise_is_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "argv", ["kubectl_complete-ingressctl", "pre"])
     completion.kubectl()
     assert run("version").code == 0
+
+
+def test_preview_imports_no_template_engine() -> None:
+    """Nor clients, servers and compilers that only other commands need."""
+    words = ["preview", "-f", str(INPUTS / "model.yaml"), "--against", str(INPUTS / "base")]
+    code = (
+        "import sys\nfrom ingressctl.cli import main\n"
+        f"try:\n    main.main({words!r})\nexcept SystemExit as end:\n    assert end.code == 1\n"
+        "heavy = {'jinja2', 'rich', 'grpc', 'kubernetes', 'aiohttp', 'asyncio'}\n"
+        "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_help_imports_no_command() -> None:

@@ -14,7 +14,7 @@ from ingressctl.api.refs import Raw
 from ingressctl.cli import templates
 from ingressctl.core.model import HeaderMatch, Match, PathMatch, Tls
 from ingressctl.core.values import replace
-from ingressctl.providers import template
+from ingressctl.providers.template import provider
 from tests.unit.providers import routes
 from tests.vendors import modules
 
@@ -55,7 +55,7 @@ def everything() -> tuple[routes.Route, ...]:
 
 def emitted(name: str) -> tuple[Raw, ...]:
     given = next(item for item in templates.shipped() if item.folder == name)
-    return template.load(given).emit(everything(), reads=routes.reads()).objects
+    return provider.load(given).emit(everything(), reads=routes.reads()).objects
 
 
 @pytest.mark.parametrize("name", CRDS)

@@ -9,8 +9,9 @@ from ingressctl.core import findings
 from ingressctl.core.model import Group, Host, Route
 from ingressctl.core.table import Hop, NoRoute, Request
 from ingressctl.core.values import replace
-from ingressctl.providers import template
-from ingressctl.providers.template import DefinitionFault, TemplateProvider, TemplateSet
+from ingressctl.providers.template import provider as template
+from ingressctl.providers.template.definition import DefinitionFault, TemplateSet
+from ingressctl.providers.template.provider import TemplateProvider
 from tests.unit.providers import routes
 
 SHIPPED = {given.folder: template.load(given) for given in templates.shipped()}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import os
@@ -136,6 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             shells.of_typer().start()
         except CommandFault as fault:
             sys.exit(f"error: {fault}")
+    atexit.register(gc.freeze)  # the end of the process frees everything without a search
     try:
         app(words, prog_name=_program())
     except KeyboardInterrupt:

@@ -50,7 +50,7 @@ def command(
       ingressctl check -f model.yaml --fail-on warning --ignore IC4001
       ingressctl check -f model.yaml --ignore IC2101=InferenceService/default/model
     """
-    with telling.once(talk) as printer:
+    with telling.guarded(talk) as printer:
         shown = scene.build(given, rules, chosen, base, printer, need_files=False, whole=True)
         compared = report.compare(_before(shown), _after(shown))
         compared = _told(compared, shown, verdict)

@@ -82,7 +82,7 @@ def command(
       ingressctl explain http://model.example.com/v2/health -H 'x-user: me' -X POST
       ingressctl explain http://model.default/ --via mesh -o json
     """
-    with telling.once(talk) as printer:
+    with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         world, refused, faults, carried = _derived(shown, request)

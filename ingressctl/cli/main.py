@@ -104,9 +104,7 @@ class Command(TyperCommand):
 
 def load(name: str) -> Any:
     """The command of cli/NAME.py as typer's parser sees it."""
-    gc.disable()  # nothing of what is imported is garbage
     module = importlib.import_module(f"ingressctl.cli.{name}")
-    gc.enable()
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
     holder.command(name=name, cls=Command)(module.command)
     return get_command(holder)
@@ -130,7 +128,20 @@ def root() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of ``ingressctl`` and ``kubectl-ingressctl``. Ends the process."""
+    """Entry point of ``ingressctl`` and ``kubectl-ingressctl``. Ends the process.
+
+    Nothing that is imported or that an answer is made of is garbage before the end, so nobody
+    looks for any, at the end neither; `up`, which stays, turns that on again.
+    """
+    gc.disable()
+    atexit.register(gc.freeze)
+    try:
+        _run(arguments)
+    finally:
+        gc.enable()
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if completion_variable() in os.environ:
         try:

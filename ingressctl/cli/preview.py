@@ -45,7 +45,7 @@ def command(
       ingressctl preview -f models/ -R --against none -o summary
       ingressctl preview -f model.yaml --set config-domain.data.example.org=
     """
-    with telling.once(talk) as printer:
+    with telling.guarded(talk) as printer:
         shown = scene.build(given, rules, chosen, base, printer)
         seen = preview.preview(
             shown.laid,

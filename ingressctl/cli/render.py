@@ -56,7 +56,7 @@ def command(
       ingressctl render -f model.yaml --provider envoy -o json
       ingressctl render -f model.yaml --compare istio,gateway_api
     """
-    with telling.once(talk) as printer:
+    with telling.guarded(talk) as printer:
         shown = scene.build(given, rules, chosen, base, printer)
         if compare:
             _compare(compare, form, shown, verdict, printer)

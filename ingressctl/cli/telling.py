@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,20 +28,6 @@ def guarded(talk: options.Talk) -> Iterator[Printer]:
         for problem in fault.problems:
             printer.problem(problem)
         raise typer.Exit(problems.FAULT) from None
-
-
-@contextmanager
-def once(talk: options.Talk) -> Iterator[Printer]:
-    """As `guarded`, for a command that answers and ends: nothing it makes is collected.
-
-    Objects live until the end anyway; looking for garbage among them costs a third of the time.
-    """
-    gc.disable()
-    try:
-        with guarded(talk) as printer:
-            yield printer
-    finally:
-        gc.enable()
 
 
 def told(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import signal
 from collections.abc import Iterable
@@ -128,6 +129,7 @@ def _address(text: str) -> str:
 
 def _serve(run: Up, printer: Printer, *, dump: bool) -> None:
     """Serve until a signal, or print what would be served. Raises CommandFault."""
+    gc.enable()  # what changes leave behind would pile up
     try:
         if dump:
             printer.json(list(dumping.objects(run.resources(run.derive()))))

@@ -221,6 +221,14 @@ def parse_ingress(text: str | None, *, gateway_optional: bool) -> IngressConfig:
     )
 
 
+@lru_cache(maxsize=64)
+def parse_ingress_beside(text: str | None, *, gateway_optional: bool) -> IngressConfig:
+    """As parse_ingress, with KServe's switches for its own routing left out."""
+    return parse_ingress(text, gateway_optional=gateway_optional).model_copy(
+        update={"disableIstioVirtualHost": False, "disableIngressCreation": False}
+    )
+
+
 def _check_gateway_api(config: IngressConfig) -> None:
     if not config.enableGatewayApi:
         return

@@ -119,13 +119,14 @@ def decide(
             f"there is no provider {chosen.provider!r}{_read_from(chosen.templates)}",
             suggesting.or_one_of(chosen.provider, providers),
         )
+    write = _parts(rules.write)
     settings = Settings(
         compat=compat,
         config_namespace=config_namespace(rules),
         provider=chosen.provider,
         assume=_assume(rules.assume),
-        write=_parts(rules.write),
-        beside_kserve=_beside(rules.beside),
+        write=write,
+        beside_kserve=_beside(rules.beside, write),
     )
     return settings, providers
 
@@ -162,9 +163,14 @@ def _parts(text: str) -> frozenset[Part]:
     return frozenset(part for part in known if part in named)
 
 
-def _beside(text: str) -> bool:
+def _beside(text: str, write: frozenset[Part]) -> bool:
     if text not in ("", "kserve"):
         raise CommandFault.of(f"--beside cannot be {text!r}", "write --beside kserve")
+    if text and "workloads" in write:
+        raise CommandFault.of(
+            "--beside kserve leaves the workloads to KServe, --write workloads takes them",
+            "leave one of the two out",
+        )
     return bool(text)
 
 

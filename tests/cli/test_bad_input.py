@@ -190,6 +190,10 @@ def test_a_kustomization_needs_a_program_that_is_named_when_missing(
         (["preview", "-f", GOOD, "--assume", "luck"], "--assume cannot be 'luck'"),
         (["preview", "-f", GOOD, "--write", "all"], "--write has no part 'all'"),
         (["preview", "-f", GOOD, "--beside", "me"], "--beside cannot be"),
+        (
+            ["preview", "-f", GOOD, "--beside", "kserve", "--write", "routes,workloads"],
+            "--beside kserve leaves the workloads to KServe",
+        ),
         (["preview", "-f", GOOD, "--provider", "nginx"], "no provider 'nginx'"),
         (["preview", "-f", GOOD, "--templates", "/nowhere"], "no such folder"),
         (["preview", "-f", GOOD, "--against", "/nowhere"], "is not a folder"),

@@ -36,8 +36,15 @@ def load(reads: Reads) -> Config:
 
 
 def ingress(reads: Reads) -> configmaps.IngressConfig:
-    """Key `ingress`, parsed only where routing starts. Raises configmaps.ConfigFault."""
-    return configmaps.parse_ingress(_text(reads, "ingress"), gateway_optional=reads.differs("Q28"))
+    """Key `ingress`, parsed only where routing starts. Raises configmaps.ConfigFault.
+
+    Beside a KServe that keeps the workloads, its switches for its own routing say who makes
+    the routes, not that there are none: they are not obeyed (design.md section 5).
+    """
+    text, optional = _text(reads, "ingress"), reads.differs("Q28")
+    if reads.settings.beside_kserve:
+        return configmaps.parse_ingress_beside(text, gateway_optional=optional)
+    return configmaps.parse_ingress(text, gateway_optional=optional)
 
 
 def headless(reads: Reads) -> bool:

@@ -48,7 +48,7 @@ class Change:
 
     def caused_by(self, differences: tuple[str, ...]) -> Change:
         """The same change with the ids that cause it."""
-        return replace(self, differences=differences)
+        return replace(self, differences=differences) if differences else self
 
 
 def change(

@@ -8,9 +8,10 @@ its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core.differences import Compat
@@ -66,12 +67,17 @@ class Preview:
     refused: tuple[Finding, ...]
     findings: tuple[Finding, ...]
     faults: tuple[tuple[Ref, Fault], ...]
-    wanted: tuple[Raw, ...]
-    """Written objects as they would be stored, and what of theirs is ours to write."""
+    gather: Callable[[], tuple[Raw, ...]]
+    """Makes `wanted`, which few forms of output ask for."""
     cascade: Cascade
     laid: Laid
     usage: tuple[str, ...]
     """A request that works for each written service, as lines."""
+
+    @property
+    def wanted(self) -> tuple[Raw, ...]:
+        """Written objects as they would be stored, and what of theirs is ours to write."""
+        return self.gather()
 
     def changes(self) -> Iterator[Change]:
         """Every change, in order."""
@@ -110,7 +116,7 @@ def preview(
         run.refused,
         run.findings(owners),
         run.faults(owners),
-        run.wanted(owners),
+        partial(run.wanted, owners),
         run.after,
         run.laid,
         run.usage(),

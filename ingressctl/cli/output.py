@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+import orjson
+
 from ingressctl.cli.options import Talk
 from ingressctl.cli.problems import Problem
 from ingressctl.core import findings as table
@@ -85,7 +87,7 @@ class Printer:
 
     def json(self, value: Any) -> None:
         """One document of JSON, its keys in their order."""
-        sys.stdout.write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
+        sys.stdout.write(f"{_json_text(value)}\n")
 
     def objects(self, objects: list[Mapping[str, Any]], form: str) -> None:
         """One complete document: the object, or a List of several."""
@@ -121,6 +123,14 @@ class Printer:
         """Findings as talk; warnings and errors are told even when quiet."""
         loud = (item for item in found if not self.quiet or table.is_loud(item))
         sys.stderr.writelines(f"{safe(line)}\n" for line in findings_lines(loud, self.loud))
+
+
+def _json_text(value: Any) -> str:
+    """JSON with indents; numbers and keys that are not JSON's own take the slower way."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def plural(number: int, noun: str) -> str:

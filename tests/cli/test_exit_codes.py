@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -215,3 +216,14 @@ def test_colour_respects_flag_and_environment(
         "preview", "-f", MODEL, "--against", "none", "--color", flag, variables={**variables}
     )
     assert ("\x1b[" in done.out) is coloured
+
+
+def test_json_holds_numbers_of_any_size(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: a, namespace: b}\n"
+        f"spec: {{small: 1, large: {10**30}, text: 'é\\u2028'}}\n"
+    )
+    done = run("preview", "-f", path, "--against", "none", "-o", "json", "--exit-zero")
+    spec = json.loads(done.out)["spec"]
+    assert (spec["small"], spec["large"]) == (1, 10**30)

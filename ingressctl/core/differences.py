@@ -284,8 +284,8 @@ TABLE: tuple[Difference, ...] = (
     Difference(
         ("F26", "Q19"),
         "gRPC needs the KServe v2 path as well as the content type; explain needs the v1 path.",
-        "Content type application/grpc decides; explain patterns take any model name.",
-        "Health checks, reflection and other services reach the gRPC port.",
+        "Content type application/grpc decides; explain takes any model name, and the v2 path.",
+        "Health checks, reflection and explain requests reach the server that answers them.",
     ),
     Difference(
         ("F28", "Q40"),

@@ -10,17 +10,18 @@ from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
 
 EXPLAIN = r"^/v1/models/[\w-]+:explain$"
-EXPLAIN_ANY_NAME = r"^/v1/models/[^:]+:explain$"
+EXPLAIN_ANY_NAME = r"^/(v1/models/.+:|v2/models/.+/)explain$"
 PATH_EXPLAIN = r"(/v1/models/[\w-]+:explain)$"
-PATH_EXPLAIN_ANY_NAME = r"(/v1/models/[^:]+:explain)$"
+PATH_EXPLAIN_ANY_NAME = r"(/(?:v1/models/.+:|v2/models/.+/)explain)$"
 GRPC_PATH = r"^/inference\.GRPCInferenceService/.*$"
 GRPC_CONTENT_TYPE = "^application/grpc.*"
 GRPC_CONTENT_TYPES = ("application/grpc", "application/grpc+proto", "application/grpc+json")
 
 
-def explain_path(model: str) -> str:
-    """The path of an explain request for one model, where no expression may be used."""
-    return f"/v1/models/{model}:explain"
+def explain_paths(model: str, reads: Reads) -> tuple[str, ...]:
+    """The paths of explain requests for one model, where no expression may be used."""
+    first = f"/v1/models/{model}:explain"
+    return (first, f"/v2/models/{model}/explain") if reads.differs("Q19") else (first,)
 
 
 def explain(reads: Reads) -> tuple[Match, ...]:

@@ -107,7 +107,8 @@ def _explain_rules(context: Context) -> tuple[Rule, ...]:
         return ()
     matches = patterns.explain(context.reads)
     if not expressions(context):
-        matches = (Match(PathMatch("exact", patterns.explain_path(context.service.name))),)
+        paths = patterns.explain_paths(context.service.name, context.reads)
+        matches = tuple(Match(PathMatch("exact", path)) for path in paths)
     return (_rule(context, "explain", "explainer", matches, _port(context, "explainer")),)
 
 
@@ -136,12 +137,15 @@ def _path_rules(context: Context, path: str) -> tuple[Rule, ...]:
     predict = _rule(context, "path", entry, below, _port(context, entry))
     rules = [replace(predict, filters=(RewritePath("prefix", "/"), *predict.filters))]
     if service.spec.explainer is not None:
-        explained = patterns.explain_path(service.name)
-        exact = (Match(PathMatch("exact", f"{path.removesuffix('/')}{explained}")),)
-        explain = _rule(context, "path-explain", "explainer", exact, _port(context, "explainer"))
-        rewrite = RewritePath("full", explained)
-        rules.insert(0, replace(explain, filters=(rewrite, *explain.filters)))
+        paths = patterns.explain_paths(service.name, context.reads)
+        rules[:0] = [_path_explain_rule(context, path, explained) for explained in paths]
     return tuple(rules)
+
+
+def _path_explain_rule(context: Context, path: str, explained: str) -> Rule:
+    exact = (Match(PathMatch("exact", f"{path.removesuffix('/')}{explained}")),)
+    rule = _rule(context, "path-explain", "explainer", exact, _port(context, "explainer"))
+    return replace(rule, filters=(RewritePath("full", explained), *rule.filters))
 
 
 def _regex_path_rules(context: Context, path: str) -> tuple[Rule, ...]:

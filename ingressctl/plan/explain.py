@@ -20,7 +20,7 @@ from ingressctl.core.rewriting import set_headers
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request, Table
 from ingressctl.core.world import Kind, Reads, World
-from ingressctl.plan import addressing, asking, entries, limits, meeting, registry
+from ingressctl.plan import addressing, asking, entries, limits, meeting, missing, registry
 from ingressctl.plan.asking import UnknownEntry
 from ingressctl.plan.entries import Doors
 from ingressctl.plan.explanation import Attempt, Branch, Explanation
@@ -83,7 +83,11 @@ def explain(
     )
     for attempt in attempts:
         going.tell(meeting.of_way(attempt, going.doors))
-    return Explanation(request, attempts, tuple(going.findings), private)
+    answer = Explanation(request, attempts, tuple(going.findings), private)
+    if not answer.missed:
+        return answer
+    going.tell(missing.made_internal(request, reads))
+    return replace(answer, findings=tuple(going.findings))
 
 
 def _attempt(

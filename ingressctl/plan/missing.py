@@ -10,12 +10,14 @@ import difflib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from ingressctl.api.inferenceservices import KIND
+from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request
-from ingressctl.plan import applying, cascade
+from ingressctl.core.world import Reads
+from ingressctl.plan import applying, cascade, internal
 from ingressctl.plan.host_index import EVERYTHING, hosts_of
 from ingressctl.plan.overlay import Laid
 from ingressctl.sources.kserve import readiness
@@ -28,6 +30,8 @@ MOST_HOSTS_COMPARED = 2000
 """Hosts beyond which only those that begin alike are compared letter by letter."""
 
 CUTOFF = 0.6
+STANDARD = frozenset({"Standard", "RawDeployment"})
+"""Modes in which Knative's domain says nothing about a service."""
 
 
 def hints(
@@ -66,6 +70,20 @@ def _waiting(request: Request, done: cascade.Cascade) -> Iterator[str]:
         reason = _unready(obj)
         if reason:
             yield f"{ref} has no route yet: {reason}; ask again with --assume ready"
+
+
+def made_internal(request: Request, reads: Reads) -> Iterator[Finding]:
+    """Services that the host seems to mean and that Knative's domain keeps inside (F1)."""
+    for obj in reads.list(KIND):
+        if not _means(request.bare_host, ref_of(obj)):
+            continue
+        try:
+            service = InferenceService(obj)
+        except ViewFault:
+            continue
+        found = internal.by_domain(service, reads)
+        if found is not None and service.status.get("deploymentMode") not in STANDARD:
+            yield found
 
 
 def _means(host: str, ref: Ref) -> bool:

@@ -14,10 +14,10 @@ from ingressctl.api.inferenceservices import (
     CLUSTER_LOCAL,
     KNATIVE_VISIBILITY,
     KSERVE_VISIBILITY,
-    InferenceService,
 )
 from ingressctl.api.refs import Raw, Ref, annotations_of, labels_of
 from ingressctl.core.outcome import Finding
+from ingressctl.plan import internal
 from ingressctl.plan.checks.picture import KNATIVE_SERVICE, Picture
 
 KEYS = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY)
@@ -31,8 +31,9 @@ def find(picture: Picture) -> Iterator[Finding]:
         standard = picture.mode(service) == "Standard"
         right = KSERVE_VISIBILITY if standard else KNATIVE_VISIBILITY
         yield from _labels(service.ref, service.raw, right, both=picture.reads.differs("Q46"))
-        if not standard:
-            yield from _internal_domain(service, picture)
+        found = None if standard else internal.by_domain(service, picture.reads)
+        if found is not None:
+            yield found
     for ref, obj in picture.objects(KNATIVE_SERVICE):
         if ref not in picture.made:
             yield from _labels(ref, obj, KNATIVE_VISIBILITY, both=False)
@@ -80,13 +81,3 @@ def _close(text: str, wanted: str) -> bool:
     if abs(len(text) - len(wanted)) > 3:
         return False
     return difflib.SequenceMatcher(None, text.lower(), wanted).ratio() > 0.8
-
-
-def _internal_domain(service: InferenceService, picture: Picture) -> Iterator[Finding]:
-    """Nobody asked for private, but Knative's domain is the cluster's own (F1)."""
-    labelled = any(service.labels.get(key) == CLUSTER_LOCAL for key in KEYS)
-    url = str(((service.status.get("components") or {}).get(service.entry) or {}).get("url") or "")
-    domain = f"svc.{picture.settings.cluster_domain}"
-    if labelled or not url.rstrip("/").endswith(f".{domain}"):
-        return
-    yield Finding.of("IC2011", service.ref, domain=domain, url=url)

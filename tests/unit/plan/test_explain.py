@@ -180,6 +180,19 @@ def test_an_unknown_host_is_refused_by_every_public_gateway() -> None:
     assert "404: no route has this host" in explain.render_text(found)
 
 
+def test_a_miss_names_the_service_that_the_domain_of_knative_keeps_inside() -> None:
+    inside = [text.replace("example.com: ", "svc.cluster.local: ") for text in (CONFIG, IRIS)]
+    unready = inside[1].replace(
+        "status:\n  components: {predictor: {url: http://iris-predictor.team-a.example.com}}",
+        "status:",
+    )
+    world = settled(inside[0], GATEWAYS, unready)
+    found = ask(world, "iris-team-a.example.com")
+    assert codes(found) == {"IC2011"}
+    assert "IC2011" not in codes(ask(world, "other.example.com"))
+    assert "IC2011" not in codes(ask(settled(CONFIG, GATEWAYS, IRIS), "iris-team-a.example.com"))
+
+
 def test_a_named_entry_is_the_only_one() -> None:
     world = settled(CONFIG, GATEWAYS, IRIS)
     for via in ("gateway knative-serving/knative-local-gateway", "mesh"):

@@ -17,6 +17,9 @@ Raw = Mapping[str, Any]
 Kind = tuple[str, str]
 """(group, kind)"""
 
+INGRESS_CLASS_ANNOTATION = "kubernetes.io/ingress.class"
+"""The annotation that named the class of an Ingress before there was a field for it."""
+
 
 class Ref(NamedTuple):
     """Names one object. Cluster-scoped objects have the namespace ``""``."""

@@ -101,10 +101,10 @@ TABLE: tuple[Difference, ...] = (
         "A retired host must stop being served.",
     ),
     Difference(
-        ("Q5", "F49"),
+        ("Q5", "F49", "F56"),
         "Ingress annotations are frozen at creation and never filtered.",
-        "They follow, and the disallowed ones are left out.",
-        "Annotations drive ingress controllers.",
+        "They follow; the disallowed ones are left out, and the class where one is configured.",
+        "Annotations drive ingress controllers, and a class given twice is refused.",
     ),
     Difference(
         ("Q7", "F42", "F48"),

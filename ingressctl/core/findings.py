@@ -414,8 +414,8 @@ TABLE: dict[str, Code] = _rows(
         "IC5007",
         "warning",
         "Ingress for Istio",
-        "Standard mode makes an Ingress of class {name} and no VirtualService; nothing here "
-        "says that a controller serves the class",
+        "Standard mode makes an Ingress of class {name} (ingress.ingressClassName) and no "
+        "VirtualService; nothing here says that a controller serves the class",
         'set ingress.provider to {{"Standard": "istio"}} for a VirtualService, or '
         "{gateway_api} for HTTPRoutes",
         ("F57",),
@@ -428,6 +428,15 @@ TABLE: dict[str, Code] = _rows(
         "components at {theirs}: the two halves are at different gateways",
         "let ingress.ingressGateway and config-istio name the same gateway",
         ("F107",),
+    ),
+    Code(
+        "IC5601",
+        "warning",
+        "ingress class of the annotation without effect",
+        "annotation {annotation} asks for class {asked}, but ingress.ingressClassName makes the "
+        "Ingress one of class {given}: the annotation is left out",
+        "remove the annotation; the class comes from the configuration",
+        ("F56",),
     ),
     Code(
         "IC2101",

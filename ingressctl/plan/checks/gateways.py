@@ -12,7 +12,7 @@ import yaml
 
 from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION, InferenceService
-from ingressctl.api.refs import Ref
+from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION, Ref
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Kind
 from ingressctl.plan.checks import istio
@@ -40,6 +40,7 @@ def find(picture: Picture) -> Iterator[Finding]:
     for service in picture.services:
         yield from _chosen(service, picture)
         yield from _istio_class(service, picture)
+        yield from _old_class(service, picture)
         yield from _path_template(service, picture)
     yield from _two_halves(picture)
 
@@ -133,6 +134,20 @@ def _istio_class(service: InferenceService, picture: Picture) -> Iterator[Findin
     if picture.world.get(Ref(*INGRESS_CLASS, "", "istio")) is None and not known:
         yield Finding.of(
             "IC5007", service.ref, name="istio", gateway_api=_gateway_api(picture.ingress)
+        )
+
+
+def _old_class(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+    """The annotation that named a class before the field did, and names another one (F56)."""
+    given, asked = (
+        picture.ingress.ingressClassName,
+        service.annotations.get(INGRESS_CLASS_ANNOTATION),
+    )
+    if not asked or not given or asked == given or picture.provider(service) != "ingress":
+        return
+    if picture.reads.differs("Q5"):
+        yield Finding.of(
+            "IC5601", service.ref, annotation=INGRESS_CLASS_ANNOTATION, asked=asked, given=given
         )
 
 

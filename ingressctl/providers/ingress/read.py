@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
+from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION, Raw, Ref, annotations_of, ref_of
 from ingressctl.core.model import Match, PathMatch, Service, Split
 from ingressctl.core.outcome import Finding
 from ingressctl.core.table import Table, TableMatch, TableRule, VirtualHost
 from ingressctl.core.world import Reads
 
 INGRESS = ("networking.k8s.io", "Ingress")
-CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 STEERING = (
     "nginx.ingress.kubernetes.io/canary",
@@ -68,7 +67,7 @@ def _age(obj: Raw) -> tuple[bool, str, str, str]:
 def class_of(obj: Raw, reads: Reads) -> str:
     """The class of an Ingress: field, old annotation, default class; "" if none is known."""
     named = (obj.get("spec") or {}).get("ingressClassName")
-    named = named or annotations_of(obj).get(CLASS_ANNOTATION)
+    named = named or annotations_of(obj).get(INGRESS_CLASS_ANNOTATION)
     if named:
         return str(named)
     classes = reads.list(("networking.k8s.io", "IngressClass"))

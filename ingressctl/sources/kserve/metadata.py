@@ -1,7 +1,9 @@
 """Labels and annotations of routes: which of the service's are handed on.
 
 The table of spec/kserve-ingress.md 1.5. `extra_labels` are those that follow from the
-chosen serving runtime (spec/kserve-observed.md 1); they overwrite the user's.
+chosen serving runtime (spec/kserve-observed.md 1); they overwrite the user's. An API server
+refuses an Ingress with both a class and the annotation that came before classes, so the
+annotation is left out where the configuration names a class (F56).
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ingressctl.api.inferenceservices import InferenceService
+from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION
 from ingressctl.core.model import Pairs
 from ingressctl.core.world import Reads
+from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve.config import Config
 
 
@@ -28,6 +32,8 @@ def route_metadata(
         labels = {}
         if not reads.differs("Q5"):
             annotations = dict(service.annotations)
+        elif configuration.ingress(reads).ingressClassName:
+            annotations.pop(INGRESS_CLASS_ANNOTATION, None)
     elif provider != "istio":
         labels = filtered(labels, config.disallowed_labels)
     return tuple(sorted(labels.items())), tuple(sorted(annotations.items()))

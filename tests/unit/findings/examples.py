@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION
 from tests.unit.findings.objects import (
     Obj,
     config,
@@ -194,6 +195,18 @@ EXAMPLES = (
                 labels={KNATIVE_KEY: CLUSTER_LOCAL},
             ),
         ),
+    ),
+    Example(
+        "IC2011",
+        (knative(url=""), config_map("config-domain", {"svc.cluster.local": ""})),
+        (knative(url=""), config_map("config-domain", {"example.com": ""})),
+        ("InferenceService team-a/iris",),
+    ),
+    Example(
+        "IC5601",
+        (config(), standard(annotations={INGRESS_CLASS_ANNOTATION: "public"})),
+        (config(), standard(annotations={INGRESS_CLASS_ANNOTATION: "nginx"})),
+        ("InferenceService team-a/iris",),
     ),
     Example(
         "IC2101",

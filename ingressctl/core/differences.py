@@ -89,9 +89,9 @@ TABLE: tuple[Difference, ...] = (
         "In-cluster clients use all three, and host names have no case.",
     ),
     Difference(
-        ("Q3", "F1"),
-        "IngressReady turns True although no route was made.",
-        "IngressReady is True only while the wanted route exists.",
+        ("Q3", "F1", "F57"),
+        "IngressReady turns True although no route was made, or its class does not exist.",
+        "IngressReady is True only while the wanted route exists, of a class that exists.",
         "Nobody should be sent to a URL that nothing serves.",
     ),
     Difference(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, ref_of
 from ingressctl.core import lowering
 from ingressctl.core.model import Route
 from ingressctl.core.ports import Capability, Emission, Verdict, nothing, side_by_side
@@ -14,6 +14,8 @@ from ingressctl.core.world import Kind, Reads
 from ingressctl.providers.ingress import emit, read
 
 INGRESS: Kind = ("networking.k8s.io", "Ingress")
+LOOK_AGAIN = 30.0
+"""Seconds until a class that was missing is looked for once more."""
 
 
 class Ingress:
@@ -41,5 +43,16 @@ class Ingress:
         return read.table(objects, reads=reads)
 
     def readiness(self, route: Route, *, reads: Reads) -> Verdict:
-        """Ingresses tell too little: accepted as written."""
-        return Verdict(True)
+        """Refused when classes are known and the Ingress's is none of them (F57).
+
+        Beyond that Ingresses tell too little: accepted as written.
+        """
+        known = {ref_of(obj).name for obj in reads.list(read.INGRESS_CLASS)}
+        asked = {
+            entry.name for group in route.groups for entry in group.entries if entry.kind == "class"
+        }
+        absent = sorted(name for name in asked if name and name not in known)
+        if not known or not absent:
+            return Verdict(True)
+        message = f"there is no IngressClass {absent[0]}: no controller serves the Ingress"
+        return Verdict(False, "IngressClassNotFound", message, LOOK_AGAIN)

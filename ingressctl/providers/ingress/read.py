@@ -18,6 +18,7 @@ from ingressctl.core.table import Table, TableMatch, TableRule, VirtualHost
 from ingressctl.core.world import Reads
 
 INGRESS = ("networking.k8s.io", "Ingress")
+INGRESS_CLASS = ("networking.k8s.io", "IngressClass")
 DEFAULT_CLASS = "ingressclass.kubernetes.io/is-default-class"
 STEERING = (
     "nginx.ingress.kubernetes.io/canary",
@@ -53,7 +54,7 @@ def table(objects: Iterable[Raw], *, reads: Reads) -> Table:
         )
         for place, rules in draft.rules.items()
     )
-    known = tuple(ref_of(obj).name for obj in reads.list(("networking.k8s.io", "IngressClass")))
+    known = tuple(ref_of(obj).name for obj in reads.list(INGRESS_CLASS))
     return Table("ingress", hosts, findings=tuple(draft.findings), known=known)
 
 
@@ -70,7 +71,7 @@ def class_of(obj: Raw, reads: Reads) -> str:
     named = named or annotations_of(obj).get(INGRESS_CLASS_ANNOTATION)
     if named:
         return str(named)
-    classes = reads.list(("networking.k8s.io", "IngressClass"))
+    classes = reads.list(INGRESS_CLASS)
     default = (item for item in classes if annotations_of(item).get(DEFAULT_CLASS) == "true")
     return next((ref_of(item).name for item in default), "")
 

@@ -71,7 +71,12 @@ def _ingress(context: Context) -> Routing:
         routes = _all_routes(context)
     else:
         routes = standard_compat.ingress_routes(context)
-    return Routing(ingress_extras.add(routes, context), faults=_publish(context))
+    wanted = ingress_extras.add(routes, context)
+    verdict = context.reads.providers[context.provider].readiness(wanted[0], reads=context.reads)
+    if context.reads.differs("Q3") and not verdict.ready:
+        context.draft.conditions.set("IngressReady", "False", verdict.reason, verdict.message)
+        return Routing(wanted, again=verdict.again)
+    return Routing(wanted, faults=_publish(context))
 
 
 def _all_routes(context: Context) -> tuple[Route, ...]:

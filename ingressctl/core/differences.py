@@ -288,6 +288,12 @@ TABLE: tuple[Difference, ...] = (
         "Health checks, reflection and explain requests reach the server that answers them.",
     ),
     Difference(
+        ("F27",),
+        "A second canary gives its share to the rejected revision until its own is ready.",
+        "The newest revision is named while a rejected one is the newest ready.",
+        "A revision that was taken back must not get traffic again.",
+    ),
+    Difference(
         ("F28", "Q40"),
         "A tag that makes the host too long is put on the Knative Service all the same.",
         "The untagged route is kept and the tag reported.",

@@ -101,8 +101,7 @@ def _knative(scope: Scope, made: Made, work: Workload) -> None:
         made.stopped.append(ref)
         return
     typed = dict(scope.service.components)[work.component]
-    rolled_out = str(scope.component_status(work.component).get("latestRolledoutRevision") or "")
-    table = traffic.targets(typed.canaryTrafficPercent, rolled_out, work.annotations)
+    table = _targets(scope, work, typed.canaryTrafficPercent)
     body = knative_services.make(work, typed, table, config=scope.config)
     if scope.reads.differs("F28") and any("tag" in target for target in table):
         table, findings = traffic.without_long_tags(table, body, scope.service, reads=scope.reads)
@@ -110,3 +109,14 @@ def _knative(scope: Scope, made: Made, work: Workload) -> None:
         body["spec"]["traffic"] = table
     made.add(body, ref, assumed=next_revision.status(scope, work.component, body))
     observing.knative(scope, work.component, body)
+
+
+def _targets(scope: Scope, work: Workload, percent: int | None) -> list[traffic.Target]:
+    known = scope.component_status(work.component)
+    waits = scope.reads.differs("F27") and not scope.assumes_ready
+    return traffic.targets(
+        percent,
+        str(known.get("latestRolledoutRevision") or ""),
+        work.annotations,
+        newest=traffic.unready_newest(known) if waits else "",
+    )

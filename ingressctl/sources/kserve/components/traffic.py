@@ -23,10 +23,17 @@ PREVIOUS = "prev"
 Target = dict[str, Any]
 
 
-def targets(percent: int | None, rolled_out: str, annotations: Mapping[str, str]) -> list[Target]:
-    """The targets for canaryTrafficPercent and latestRolledoutRevision of a component."""
+def targets(
+    percent: int | None, rolled_out: str, annotations: Mapping[str, str], *, newest: str = ""
+) -> list[Target]:
+    """The targets for canaryTrafficPercent and latestRolledoutRevision of a component.
+
+    `newest` names the revision that shares traffic instead of the newest ready one.
+    """
     split = percent is not None and bool(rolled_out)
     latest: Target = {"latestRevision": True, "percent": percent if split else FULL}
+    if split and newest and 0 < (percent or 0) < FULL:
+        latest = {"latestRevision": False, "percent": percent, "revisionName": newest}
     if annotations.get(TAG_ANNOTATION) == "true":
         latest["tag"] = LATEST
     if not split or percent is None or percent >= FULL:
@@ -38,6 +45,19 @@ def targets(percent: int | None, rolled_out: str, annotations: Mapping[str, str]
         "tag": PREVIOUS,
     }
     return [latest, previous]
+
+
+def unready_newest(component: Mapping[str, Any]) -> str:
+    """The newest revision by a component's status, while a rejected one is the newest ready.
+
+    A target with `latestRevision` would lead to the rejected one until then (F27); Knative
+    keeps the traffic as it is while a named revision is not ready. "" where none is rejected.
+    """
+    created, ready, rolled_out = (
+        str(component.get(key) or "")
+        for key in ("latestCreatedRevision", "latestReadyRevision", "latestRolledoutRevision")
+    )
+    return created if ready and ready not in (created, rolled_out) else ""
 
 
 def without_long_tags(

@@ -88,3 +88,29 @@ def test_url_and_address_stay_while_the_service_is_not_ready() -> None:
     stored = {"url": "http://old", "address": {"url": "http://old.svc"}}
     status = {"url": URL, "conditions": [{"type": "Ready", "status": "False"}]}
     assert revisions.track(stored, status) == stored
+
+
+def newest_named(created: str, ready: str, rolled_out: str) -> str:
+    """Which revision a second canary names, by what the component's status holds."""
+    return traffic.unready_newest(
+        {
+            "latestCreatedRevision": created,
+            "latestReadyRevision": ready,
+            "latestRolledoutRevision": rolled_out,
+        }
+    )
+
+
+def test_a_rejected_revision_gets_no_share_while_the_next_one_is_not_ready() -> None:
+    newest = newest_named("r3", "r2", "r1")
+    canary, stable = traffic.targets(20, "r1", {}, newest=newest)
+    assert canary == {"latestRevision": False, "percent": 20, "revisionName": "r3"}
+    assert (stable["revisionName"], stable["percent"]) == ("r1", 80)
+
+
+def test_no_revision_is_named_where_none_was_rejected() -> None:
+    assert newest_named("r3", "r3", "r1") == "", "the newest is ready"
+    assert newest_named("r2", "r1", "r1") == "", "the newest ready one is rolled out"
+    assert newest_named("", "", "") == "", "nothing is known yet"
+    (canary, _) = traffic.targets(0, "r1", {}, newest="r3")
+    assert canary["latestRevision"], "a share of 0 reaches nobody"

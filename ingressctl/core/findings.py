@@ -220,6 +220,15 @@ TABLE: dict[str, Code] = _rows(
         ("F13",),
     ),
     Code(
+        "IC2610",
+        "warning",
+        "scheme of the URL contradicts the gateway",
+        "urlScheme is {wanted} but gateway {gateway} serves {scheme} alone: the published URL "
+        "has the wrong scheme",
+        "set ingress.urlScheme to {scheme}",
+        ("F13",),
+    ),
+    Code(
         "IC2011",
         "warning",
         "service is internal by its domain",

@@ -13,6 +13,7 @@ from ingressctl.api.inferenceservices import (
     KSERVE_VISIBILITY,
     InferenceService,
 )
+from ingressctl.api.refs import Ref
 from ingressctl.core import knative_hosts, naming
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Reads
@@ -26,7 +27,9 @@ def by_domain(service: InferenceService, reads: Reads) -> Finding | None:
     url = _observed(service) or _expected(service, reads)
     if not url.rstrip("/").endswith(f".{domain}"):
         return None
-    return Finding.of("IC2011", service.ref, domain=domain, url=url)
+    setting = Ref("", "ConfigMap", reads.settings.knative_namespace, "config-domain")
+    named = (service.ref,) if reads.get(setting) is None else (service.ref, setting)
+    return Finding.of("IC2011", *named, domain=domain, url=url)
 
 
 def _observed(service: InferenceService) -> str:

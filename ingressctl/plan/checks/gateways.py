@@ -41,6 +41,7 @@ def find(picture: Picture) -> Iterator[Finding]:
         yield from _chosen(service, picture)
         yield from _istio_class(service, picture)
         yield from _old_class(service, picture)
+        yield from _scheme(service, picture)
         yield from _path_template(service, picture)
     yield from _two_halves(picture)
 
@@ -148,6 +149,30 @@ def _old_class(service: InferenceService, picture: Picture) -> Iterator[Finding]
     if picture.reads.differs("Q5"):
         yield Finding.of(
             "IC5601", service.ref, annotation=INGRESS_CLASS_ANNOTATION, asked=asked, given=given
+        )
+
+
+def _scheme(service: InferenceService, picture: Picture) -> Iterator[Finding]:
+    """URLs with http at a Gateway whose listeners all have TLS (F13).
+
+    The reverse is no contradiction: TLS may end at a load balancer before the Gateway.
+    """
+    namespace, _, name = picture.ingress.kserveIngressGateway.rpartition("/")
+    gateway = Ref(*GATEWAY, namespace, name)
+    route = Ref(*HTTP_ROUTE, service.namespace, service.name)
+    wanted = picture.ingress.urlScheme
+    obj = picture.world.get(gateway)
+    if wanted != "http" or obj is None or picture.made.get(route) != service.ref:
+        return
+    protocols = {str(item.get("protocol")) for item in spec_of(obj).get("listeners") or ()}
+    if protocols and protocols <= {"HTTPS", "TLS"}:
+        yield Finding.of(
+            "IC2610",
+            service.ref,
+            gateway,
+            wanted=wanted,
+            gateway=f"{namespace}/{name}",
+            scheme="https",
         )
 
 

@@ -13,13 +13,19 @@ from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Finding
 from ingressctl.core.table import Table
 from ingressctl.core.world import Kind
-from ingressctl.plan.checks.picture import GATEWAY, Picture
+from ingressctl.plan.checks.picture import GATEWAY, ISTIO_GATEWAY, Picture
 
 READ = ("istio", "gateway_api", "ingress")
 """Providers whose objects may be somebody else's as well."""
 
 NEEDS: Mapping[str, Kind] = {"gateway_api": GATEWAY}
 """Without one of these in the world nothing is refused, and reading is in vain."""
+
+GATEWAYS: Mapping[str, tuple[Kind, ...]] = {
+    "gateway_api": (GATEWAY,),
+    "istio": (ISTIO_GATEWAY,),
+}
+"""The kind of a provider's entries."""
 
 TOLD_ELSEWHERE = frozenset({"IC5002", "IC3304", "IC3307"})
 """Of what reading finds: absent gateways and backends are checked with the whole world in
@@ -54,6 +60,14 @@ def _refused(table: Table, picture: Picture) -> Iterator[Finding]:
         if (refusal.source, refusal.entry) not in served:
             reasons[refusal.source, refusal.entry][refusal.reason] = None
     for (source, entry), why in reasons.items():
-        yield Finding.of(
-            "IC5009", source, picture.owner(source), entry=entry, reasons="; ".join(why)
-        )
+        named = (source, picture.owner(source), *_gateway(table.provider, entry, picture))
+        yield Finding.of("IC5009", *named, entry=entry, reasons="; ".join(why))
+
+
+def _gateway(provider: str, entry: str, picture: Picture) -> Iterator[Ref]:
+    """The Gateway that an entry names, where the world has it."""
+    namespace, _, name = entry.rpartition("/")
+    for kind in GATEWAYS.get(provider, ()):
+        ref = Ref(*kind, namespace, name)
+        if picture.world.get(ref) is not None:
+            yield ref

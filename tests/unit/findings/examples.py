@@ -200,7 +200,13 @@ EXAMPLES = (
         "IC2011",
         (knative(url=""), config_map("config-domain", {"svc.cluster.local": ""})),
         (knative(url=""), config_map("config-domain", {"example.com": ""})),
-        ("InferenceService team-a/iris",),
+        ("InferenceService team-a/iris", "ConfigMap knative-serving/config-domain"),
+    ),
+    Example(
+        "IC2610",
+        (config(**GATEWAY_API, urlScheme="http"), service(), standard(), gateway(protocol="HTTPS")),
+        (config(**GATEWAY_API, urlScheme="http"), service(), standard(), gateway()),
+        ("InferenceService team-a/iris", "Gateway kserve/kserve-ingress-gateway"),
     ),
     Example(
         "IC5601",
@@ -338,7 +344,7 @@ EXAMPLES = (
         "IC5009",
         (*ROUTED, gateway(allowedRoutes={"namespaces": {"from": "Same"}})),
         (*ROUTED, gateway()),
-        ("HTTPRoute team-a/iris",),
+        ("HTTPRoute team-a/iris", "Gateway kserve/kserve-ingress-gateway"),
     ),
     Example(
         "IC5101",

@@ -124,6 +124,14 @@ TABLE: dict[str, Code] = _rows(
         "write Standard, Knative, or the older RawDeployment, Serverless",
     ),
     Code(
+        "IC1601",
+        "warning",
+        "deployment mode cannot change",
+        "annotation {annotation} asks for {asked}, but the service runs in {kept} mode, which its "
+        "status says and which stays",
+        "delete the service and make it anew for another mode, or take the annotation back",
+    ),
+    Code(
         "IC1202",
         "warning",
         "no default deployment mode",

@@ -37,8 +37,13 @@ def annotated_mode(service: InferenceService, config: Config) -> str:
 def findings(service: InferenceService, config: Config) -> tuple[Finding, ...]:
     """What a person should know about the choice."""
     text = service.annotations.get(MODE_ANNOTATION, "")
-    if text and not annotated_mode(service, config):
+    asked, stored = annotated_mode(service, config), str(service.status.get("deploymentMode") or "")
+    if text and not asked:
         return (Finding.of("IC1201", service.ref, annotation=MODE_ANNOTATION, value=text),)
+    kept = configmaps.OLD_MODES.get(stored, stored)
+    if asked and kept and asked != kept:
+        told = {"annotation": MODE_ANNOTATION, "asked": asked, "kept": kept}
+        return (Finding.of("IC1601", service.ref, difference="Q45", **told),)
     if not text and not config.default_mode and not service.status.get("deploymentMode"):
         return (Finding.of("IC1202", service.ref, difference="Q27"),)
     return ()

@@ -203,6 +203,12 @@ EXAMPLES = (
         ("InferenceService team-a/iris", "ConfigMap knative-serving/config-domain"),
     ),
     Example(
+        "IC1601",
+        (config(), service(), standard(status={"deploymentMode": "Serverless"})),
+        (config(), service(), standard(status={"deploymentMode": "RawDeployment"})),
+        ("InferenceService team-a/iris",),
+    ),
+    Example(
         "IC2610",
         (config(**GATEWAY_API, urlScheme="http"), service(), standard(), gateway(protocol="HTTPS")),
         (config(**GATEWAY_API, urlScheme="http"), service(), standard(), gateway()),

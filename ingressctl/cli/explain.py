@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.plan import applying, cascade, explain, missing, serving
+from ingressctl.plan import applying, cascade, explain, missing, report, serving
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 """What a method or the name of a header may be (RFC 9110 5.6.2)."""
@@ -85,19 +85,20 @@ def command(
     with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
-        world, refused, faults, carried = _derived(shown, request)
-        answer = _asked(request, via, world, shown, carried)
-        said = telling.told((*shown.laid.twice, *refused), shown, verdict)
-        printer.findings(said)
-        broken = telling.faults(faults, said, shown, printer)
+        made = _derived(shown, request)
+        answer = _asked(request, via, made.world, shown, made.carried)
+        heard = (*telling.of_inputs(shown), *made.refused, *made.underived)
+        said = telling.told(heard, shown, verdict)
+        printer.findings(said, bar=verdict.fail_on)
+        broken = telling.faults(made.faults, said, shown, printer)
         if form == "json":
             printer.json(explain.as_json(answer))
         else:
             printer.text(safe(explain.render_text(answer, trace=trace)))
         telling.end(
-            fault=broken or bool(refused),
+            fault=broken or bool(made.refused or made.underived),
             differs=False,
-            found=telling.told((*shown.laid.twice, *answer.findings), shown, verdict),
+            found=telling.told((*heard, *answer.findings), shown, verdict),
             verdict=verdict,
         )
 
@@ -168,9 +169,18 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip().lower(), value.strip()
 
 
-def _derived(
-    shown: Scene, request: Request
-) -> tuple[World, tuple[Finding, ...], tuple[tuple[Ref, Fault], ...], tuple[Table, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Derived:
+    """What follows from the written sources, and why something of it does not."""
+
+    world: World
+    refused: tuple[Finding, ...]
+    underived: tuple[Finding, ...] = ()
+    faults: tuple[tuple[Ref, Fault], ...] = ()
+    carried: tuple[Table, ...] = ()
+
+
+def _derived(shown: Scene, request: Request) -> _Derived:
     """The world after the written sources that may concern the request are reconciled.
 
     What exists is taken as it is.
@@ -183,10 +193,16 @@ def _derived(
     laid, refused = applying.apply(narrowed, shown.settings)
     only = frozenset(item.ref for item in laid.written)
     if not only:
-        return laid.world, refused, (), ()
+        return _Derived(laid.world, refused)
     done = cascade.run(
         laid.world, shown.settings, now=shown.now, providers=shown.providers, only=only
     )
     faults = tuple((step.ref, fault) for step in done.steps for fault in step.faults)
     carried = serving.carried(done, shown.settings, shown.providers)
-    return done.world, refused, faults, carried
+    underived = tuple(
+        finding
+        for step in done.steps
+        for finding in step.findings
+        if report.is_underived((finding,))
+    )
+    return _Derived(done.world, refused, underived, faults, carried)

@@ -15,7 +15,7 @@ import orjson
 from ingressctl.cli.options import Talk
 from ingressctl.cli.problems import Problem
 from ingressctl.core import findings as table
-from ingressctl.core.outcome import Finding
+from ingressctl.core.outcome import Finding, Level
 from ingressctl.plan import report, writing
 from ingressctl.plan.manifests import Note
 
@@ -119,9 +119,13 @@ class Printer:
         if problem.remedy:
             sys.stderr.write(safe(f"  help: {problem.remedy}\n"))
 
-    def findings(self, found: Iterable[Finding]) -> None:
-        """Findings as talk; warnings and errors are told even when quiet."""
-        loud = (item for item in found if not self.quiet or table.is_loud(item))
+    def findings(self, found: Iterable[Finding], *, bar: Level) -> None:
+        """Findings as talk; when quiet only warnings, errors and what is as grave as `bar`."""
+        loud = (
+            item
+            for item in found
+            if not self.quiet or table.is_loud(item) or report.at_or_above((item,), bar)
+        )
         sys.stderr.writelines(f"{safe(line)}\n" for line in findings_lines(loud, self.loud))
 
 

@@ -8,7 +8,7 @@ import typer
 
 from ingressctl.cli import forms, options, output, scene, telling
 from ingressctl.core.outcome import Finding
-from ingressctl.plan import preview, showing
+from ingressctl.plan import preview, report, showing
 from ingressctl.plan.preview import Preview
 
 Form = Literal["diff", "human", "summary", "yaml", "json", "github"]
@@ -55,9 +55,9 @@ def command(
             everything=show_all,
         )
         found = telling.told((*shown.laid.twice, *seen.refused, *seen.findings), shown, verdict)
-        printer.findings(found)
+        printer.findings(found, bar=verdict.fail_on)
         broken = telling.faults(seen.faults, found, shown, printer)
-        fault = broken or bool(seen.refused)
+        fault = broken or bool(seen.refused) or report.is_underived(seen.findings)
         if not (fault and form in ("yaml", "json")):  # half of the objects are not to be applied
             _print(seen, found, form, printer, everything=show_all)
         telling.end(

@@ -13,7 +13,7 @@ from ingressctl.cli import options, output, scene, suggesting, telling
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Finding
-from ingressctl.plan import rendering
+from ingressctl.plan import rendering, report
 from ingressctl.plan.rendering import HostDifference, Rendering
 
 LOSS = "IC4"
@@ -66,10 +66,11 @@ def command(
 
 def _render(form: str, shown: Scene, verdict: options.Verdict, printer: output.Printer) -> None:
     made = _rendered(shown.settings.provider, shown)
-    found = telling.told((*shown.laid.twice, *made.refused, *made.findings), shown, verdict)
-    printer.findings(found)
+    said = (*telling.of_inputs(shown), *made.refused, *made.findings)
+    found = telling.told(said, shown, verdict)
+    printer.findings(found, bar=verdict.fail_on)
     broken = telling.faults(made.faults, found, shown, printer)
-    fault = broken or bool(made.refused)
+    fault = broken or bool(made.refused) or report.is_underived(made.findings)
     if fault:
         printer.warn("warning: no objects are printed, for some are missing")
     elif not made.objects:
@@ -96,8 +97,8 @@ def _tidy(obj: Raw) -> Raw:
 def _compare(
     text: str, form: str, shown: Scene, verdict: options.Verdict, printer: output.Printer
 ) -> None:
-    twice = telling.told(shown.laid.twice, shown, verdict)
-    printer.findings(twice)
+    given = telling.told(telling.of_inputs(shown), shown, verdict)
+    printer.findings(given, bar=verdict.fail_on)
     one, other = (_rendered(name, shown) for name in _two(text, shown))
     differing = rendering.compare(one, other, shown.settings, shown.providers)
     losses = {made.provider: telling.told(_losses(made), shown, verdict) for made in (one, other)}
@@ -108,9 +109,11 @@ def _compare(
         printer.data(_comparison_lines(one, other, differing, losses, printer.paint))
     faults = telling.faults((*one.faults, *other.faults), found, shown, printer)
     telling.end(
-        fault=faults or bool(one.refused or other.refused),
+        fault=faults
+        or bool(one.refused or other.refused)
+        or report.is_underived((*one.findings, *other.findings)),
         differs=bool(differing),
-        found=(*twice, *found),
+        found=(*given, *found),
         verdict=verdict,
     )
 

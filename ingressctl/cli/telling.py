@@ -16,6 +16,7 @@ from ingressctl.cli.scene import Scene
 from ingressctl.core import findings as table
 from ingressctl.core.outcome import Fault, Finding, Origin
 from ingressctl.plan import manifests, report
+from ingressctl.plan.checks import inputs
 
 
 @contextmanager
@@ -28,6 +29,12 @@ def guarded(talk: options.Talk) -> Iterator[Printer]:
         for problem in fault.problems:
             printer.problem(problem)
         raise typer.Exit(problems.FAULT) from None
+
+
+def of_inputs(shown: Scene) -> tuple[Finding, ...]:
+    """What the written objects say in vain, and those that are given twice."""
+    objects = (item.obj for item in shown.laid.written)
+    return (*shown.laid.twice, *inputs.of_objects(objects))
 
 
 def told(

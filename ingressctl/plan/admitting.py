@@ -15,6 +15,7 @@ from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, World
+from ingressctl.plan import kinds
 from ingressctl.sources.kserve import config as configuration
 
 RUNTIMES: tuple[Kind, ...] = (
@@ -22,7 +23,7 @@ RUNTIMES: tuple[Kind, ...] = (
     ("serving.kserve.io", "ClusterServingRuntime"),
 )
 ADMITTED = frozenset({KIND, *RUNTIMES})
-REFUSALS = frozenset({"IC1301", "IC1302"})
+REFUSALS = frozenset({"IC1122", "IC1301", "IC1302"})
 """Codes that mean: no cluster would take this object."""
 
 
@@ -50,6 +51,9 @@ def judge(obj: Raw, *, old: Raw | None, world: World, settings: Settings) -> Jud
     A configuration that cannot be read refuses nothing here: it is a finding of its own.
     """
     ref = ref_of(obj)
+    unserved = _unserved(obj, ref)
+    if unserved:
+        return Judgement(obj, unserved)
     if (ref.group, ref.kind) not in ADMITTED:
         return Judgement(obj)
     try:
@@ -76,6 +80,18 @@ def judge(obj: Raw, *, old: Raw | None, world: World, settings: Settings) -> Jud
             )
             for refusal in admitted.refusals
         ),
+    )
+
+
+def _unserved(obj: Raw, ref: Ref) -> tuple[Finding, ...]:
+    """A version that no API server has: it refuses the object before admission is asked."""
+    version = str(obj["apiVersion"]).rpartition("/")[2]
+    served = kinds.unserved(ref.group, ref.kind, version)
+    if not served:
+        return ()
+    right = f"{ref.group}/{served[0]}"
+    return (
+        Finding.of("IC1122", ref, path="apiVersion", kind=ref.kind, written=version, right=right),
     )
 
 

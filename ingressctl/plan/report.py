@@ -18,6 +18,10 @@ ANNOTATION = "ingressctl.dev/ignore"
 LEVELS: tuple[Level, ...] = ("info", "warning", "error")
 
 
+UNDERIVED = frozenset({"IC4101"})
+"""Codes that mean: an owner has no objects, for the provider could not make them."""
+
+
 class IgnoreFault(ValueError):
     """The text of an --ignore names no code. Its message is for people."""
 
@@ -132,6 +136,11 @@ def at_or_above(found: Iterable[Finding], level: Level) -> bool:
     """Whether a finding is as grave as `level`."""
     bar = LEVELS.index(level)
     return any(LEVELS.index(table.level(finding)) >= bar for finding in found)
+
+
+def is_underived(found: Iterable[Finding]) -> bool:
+    """Whether something could not be derived, suppressed or not."""
+    return any(finding.code in UNDERIVED for finding in found)
 
 
 def count(found: Iterable[Finding], level: Level) -> int:

@@ -61,7 +61,7 @@ def served(
     faults = [(step.ref, fault) for step in done.steps for fault in step.faults]
     emissions = _emissions(done, settings, providers[provider], providers, faults)
     findings = (
-        *inputs.of_world(written),
+        *inputs.of_objects(written),
         *(finding for step in done.steps for finding in step.findings),
     )
     routes = {ref: emission.routes for ref, emission in emissions.items() if emission.routes}

@@ -227,3 +227,54 @@ def test_json_holds_numbers_of_any_size(tmp_path: Path) -> None:
     done = run("preview", "-f", path, "--against", "none", "-o", "json", "--exit-zero")
     spec = json.loads(done.out)["spec"]
     assert (spec["small"], spec["large"]) == (1, 10**30)
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "explain", "check", "up --dump"])
+def test_a_version_that_is_not_served_is_a_refused_object(tmp_path: Path, command: str) -> None:
+    bad = tmp_path / "m.yaml"
+    bad.write_text(MODEL.read_text().replace("kserve.io/v1beta1", "kserve.io/v1beta2"))
+    words = command.split()
+    if command == "explain":
+        words.append("http://churn-team-a.example.com/")
+    base = () if words[0] == "up" else ("--against", BASE)
+    done = run(*words, "-f", bad, *base)
+    assert done.code == (1 if command == "check" else 2)
+    assert "is not served in version v1beta2" in done.out + done.err
+    assert "created" not in done.out
+
+
+@pytest.mark.parametrize(
+    "command", ["preview", "render", "explain http://churn-team-a.example.com/"]
+)
+def test_what_is_written_in_vain_is_told_by_every_command(tmp_path: Path, command: str) -> None:
+    text = MODEL.read_text()
+    (tmp_path / "m.yaml").write_text(text.replace("spec:\n", "spec:\n  predictr: {}\n", 1))
+    (tmp_path / "n.yaml").write_text(
+        text.replace("kind: InferenceService", "kind: InferenceServise")
+    )
+    words = (*command.split(), "-f", tmp_path, "--against", BASE, "-q")
+    done = run(*words)
+    assert "IC1120" in done.err
+    assert "IC1121" in done.err
+    assert run(*words, "--fail-on", "warning").code == 1
+
+
+def test_quiet_does_not_hide_what_makes_the_command_fail() -> None:
+    words = ("render", "-f", MODEL, "--against", "none", "-q")
+    assert "info [" not in run(*words).err
+    done = run(*words, "--fail-on", "info")
+    assert done.code == 1
+    assert "info [" in done.err
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "explain"])
+def test_a_template_that_fails_is_two(tmp_path: Path, command: str) -> None:
+    folder = tmp_path / "mygw"
+    shutil.copytree(templates.shipped_root() / "providers" / "traefik", folder)
+    for file in folder.glob("*.j2"):
+        file.write_text("{{ nothing_of_this_name.at_all }}\n")
+    words = [command, *(["http://churn-team-a.example.com/"] if command == "explain" else [])]
+    use = ("--templates", folder, "--provider", "traefik")
+    done = run(*words, "-f", MODEL, "--against", BASE, *use)
+    assert done.code == 2
+    assert "error [IC4101]" in done.err

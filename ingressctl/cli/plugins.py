@@ -17,13 +17,17 @@ from ingressctl.providers.template.definition import TemplateSet
 
 
 def providers(folder: Path | None = None) -> Mapping[str, Provider]:
-    """Providers by name; a template of `folder` goes before one of the same name.
+    """Providers by name; a template of `folder` goes before one of the same name or kinds:
+    two readers of one kind would answer twice.
 
     Raises definition.DefinitionFault or sandbox.TemplateFault for a folder that cannot be used.
     """
     given = [_load(item) for item in templates.given(folder)] if folder else []
+    taken = {kind for provider in given for kind in provider.kinds}
     shipped = (Deferred(item) for item in templates.shipped())
-    templated: dict[str, Provider] = {provider.name: provider for provider in shipped}
+    templated: dict[str, Provider] = {
+        provider.name: provider for provider in shipped if not taken & set(provider.kinds)
+    }
     templated.update((provider.name, provider) for provider in given)
     return {**templated, **registry.providers()}
 

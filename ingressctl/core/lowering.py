@@ -92,8 +92,10 @@ def _match_fits(match: Match, limits: Limits) -> bool:
         return False
     if match.method and not limits.can("method-match"):
         return False
-    regex = match.path is not None and match.path.kind == "regex"
-    return not regex or limits.can("regex-path")
+    kind = "" if match.path is None else match.path.kind
+    if kind == "exact":
+        return limits.can("exact-path")
+    return kind != "regex" or limits.can("regex-path")
 
 
 def _unreachable(rule: Rule, limits: Limits) -> str:

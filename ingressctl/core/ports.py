@@ -19,6 +19,7 @@ from ingressctl.core.world import Kind, Reads
 Capability = Literal[
     "header-match",
     "method-match",
+    "exact-path",
     "regex-path",
     "weights",
     "set-headers",

@@ -10,6 +10,7 @@ from ingressctl.core.ports import EVERYTHING, Provider
 CAPABILITIES: Mapping[str, str] = {
     "weights": "canary weights",
     "path-rewrite": "path template (prefix cut off)",
+    "exact-path": "exact paths (`:explain` of one model)",
     "regex-path": "path expressions (`:explain` of any model)",
     "regex-rewrite": "rewrites by expression",
     "header-match": "header matches (gRPC beside REST)",

@@ -23,7 +23,7 @@ class Ingress:
 
     name = "ingress"
     kinds: tuple[Kind, ...] = (INGRESS,)
-    capabilities: frozenset[Capability] = frozenset({"wildcard-host"})
+    capabilities: frozenset[Capability] = frozenset({"exact-path", "wildcard-host"})
 
     def emit(self, routes: tuple[Route, ...], *, reads: Reads) -> Emission:
         """One Ingress for all routes of the owner, and what it loses."""

@@ -24,8 +24,12 @@ READ = "read.yaml.j2"
 
 
 def _object_name(name: str, suffix: str = "") -> str:
-    """A name that fits 63 characters; the suffix tells objects of one route apart."""
-    return dns.cut(f"{name}-{suffix}" if suffix else name)
+    """A name that fits 63 characters; the suffix tells objects of one route apart.
+
+    Two dashes, because with one the second object of route `a` could be called like the
+    route of component `a-transformer`.
+    """
+    return dns.cut(f"{name}--{suffix}" if suffix else name)
 
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -6,7 +6,7 @@ import pytest
 
 from ingressctl.cli import templates
 from ingressctl.core import findings
-from ingressctl.core.model import Group, Host, Route
+from ingressctl.core.model import Group, Host, Match, PathMatch, Route
 from ingressctl.core.table import Hop, NoRoute, Request
 from ingressctl.core.values import replace
 from ingressctl.providers.template import provider as template
@@ -73,6 +73,31 @@ def test_openshift_tells_that_explain_is_lost() -> None:
     assert messages(SHIPPED["openshift"], routes.ROUTE) == [
         "provider openshift cannot express the matches of rule explain"
     ]
+
+
+def test_openshift_tells_that_an_exact_path_is_lost() -> None:
+    """Its paths are prefixes: an exact one would take its neighbours' requests too."""
+    exact = (Match(PathMatch("exact", "/v1/models/iris:explain")),)
+    rule = replace(routes.EXPLAIN, matches=exact)
+    group = replace(routes.ROUTE.groups[0], rules=(rule, routes.PREDICT))
+    route = routes.ROUTE.with_groups((group,))
+    assert messages(SHIPPED["openshift"], route) == [
+        "provider openshift cannot express the matches of rule explain"
+    ]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_second_object_is_not_called_like_the_route_of_a_component(name: str) -> None:
+    """Route `iris` with a rule `transformer` beside the route `iris-transformer`."""
+    first = replace(routes.BELOW, name="first")
+    second = replace(routes.PREDICT, name="transformer")
+    group = replace(routes.ROUTE.groups[0], rules=(first, second))
+    top = routes.ROUTE.with_groups((group,))
+    other = replace(top, ref=replace_name("iris-transformer"))
+    emission = SHIPPED[name].emit((top, other), reads=routes.reads())
+    errors = [item for item in emission.findings if findings.level(item) == "error"]
+    assert errors == []
+    assert emission.objects
 
 
 def test_openshift_names_the_port_of_the_pods() -> None:

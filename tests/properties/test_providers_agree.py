@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingressctl.api.refs import Ref, controller_of, group_of
+from ingressctl.cli import plugins
 from ingressctl.core.model import Service, Split
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request, Table
 from ingressctl.core.world import Reads, World
-from ingressctl.plan import cascade, registry, serving
+from ingressctl.plan import cascade, serving
 from ingressctl.sources.knative import traffic
 from tests import worlds
 
@@ -31,9 +32,12 @@ ENTRIES = {
     "gateway_api": (worlds.KSERVE_GATEWAY,),
     "ingress": (worlds.CLASS,),
     "envoy": (worlds.GATEWAY, worlds.KSERVE_GATEWAY),
+    "openshift": ("",),
+    "traefik": ("",),
 }
 """Where requests come in; one listener of Envoy stands for the gateways of both modes."""
 REQUESTS = 12
+PROVIDERS = plugins.providers()
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,18 @@ class Output:
 
 def output(generated: worlds.Generated, provider: str) -> Output:
     chosen = Settings(provider=provider, assume="ready")
-    ran = cascade.run(generated.world, chosen, now=NOW)
-    reads = Reads(ran.world, chosen, providers=registry.providers())
+    ran = cascade.run(generated.world, chosen, now=NOW, providers=PROVIDERS)
+    reads = Reads(ran.world, chosen, providers=PROVIDERS)
     if provider == "envoy":
-        carried = serving.carried(ran, chosen, registry.providers())
+        carried = serving.carried(ran, chosen, PROVIDERS)
         table = carried[0] if carried else Table(provider, ())
     else:
-        table = registry.providers()[provider].read(ran.world, reads=reads)
+        table = PROVIDERS[provider].read(ran.world, reads=reads)
+    failed = [item for step in ran.steps for item in step.findings if item.code == "IC4101"]
+    assert failed == [], failed
+    for group in (group for step in ran.steps for r in step.outcome.routes for group in r.groups):
+        names = [rule.name for rule in group.rules]
+        assert len(set(names)) == len(names), names  # core.model: unique within a group
     losing = frozenset(
         finding.refs[0]
         for step in ran.steps
@@ -109,7 +118,7 @@ def _backend(split: Split) -> tuple[str, int]:
     return (target.host, split.port)
 
 
-@pytest.mark.parametrize("provider", ["gateway_api", "ingress", "envoy"])
+@pytest.mark.parametrize("provider", ["gateway_api", "ingress", "envoy", "openshift", "traefik"])
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000_000))
 def test_one_answer_or_a_finding_that_names_the_loss(provider: str, seed: int) -> None:

@@ -138,13 +138,16 @@ def _path_rules(context: Context, path: str) -> tuple[Rule, ...]:
     rules = [replace(predict, filters=(RewritePath("prefix", "/"), *predict.filters))]
     if service.spec.explainer is not None:
         paths = patterns.explain_paths(service.name, context.reads)
-        rules[:0] = [_path_explain_rule(context, path, explained) for explained in paths]
+        rules[:0] = [
+            _path_explain_rule(context, f"path-explain{number or ''}", path, explained)
+            for number, explained in enumerate(paths)
+        ]
     return tuple(rules)
 
 
-def _path_explain_rule(context: Context, path: str, explained: str) -> Rule:
+def _path_explain_rule(context: Context, name: str, path: str, explained: str) -> Rule:
     exact = (Match(PathMatch("exact", f"{path.removesuffix('/')}{explained}")),)
-    rule = _rule(context, "path-explain", "explainer", exact, _port(context, "explainer"))
+    rule = _rule(context, name, "explainer", exact, _port(context, "explainer"))
     return replace(rule, filters=(RewritePath("full", explained), *rule.filters))
 
 

@@ -30,7 +30,7 @@ _PORT = re.compile(r":\d+$")
 class Request:
     """A request as the gateway gets it. `headers` have lower-case names.
 
-    `port` 0 leaves the listener open.
+    `port` 0 leaves the listener open; with a port the scheme has to be the listener's too.
     """
 
     method: str
@@ -140,8 +140,8 @@ class VirtualHost:
     """Hosts and their rules at some entries. A host may be exact, ``*.x`` or ``*``.
 
     No `entries`: at every entry. No `ports`: at every port. `one_label`: ``*.x`` stands
-    for one label only (Ingress). A host of the request's `scheme` is asked
-    first, then one of the other: what stands in front may have ended TLS.
+    for one label only (Ingress). Where a request leaves the port open, a host of its
+    `scheme` is asked first, then one of the other. `listener` names it for people.
     """
 
     entries: tuple[str, ...]
@@ -150,10 +150,17 @@ class VirtualHost:
     ports: tuple[int, ...] = ()
     one_label: bool = False
     scheme: Literal["", "http", "https"] = ""
+    listener: str = ""
+
+    def hears(self, request: Request) -> bool:
+        """Whether a request comes by the port and protocol of this host's listener."""
+        if not request.port or not self.ports:
+            return True
+        return request.port in self.ports and self.scheme in ("", request.scheme)
 
     def admits(self, pattern: str, request: Request) -> bool:
-        """Whether a request that the pattern fits comes by a port of this host."""
-        if request.port and self.ports and request.port not in self.ports:
+        """Whether a request that the pattern fits comes by the listener of this host."""
+        if not self.hears(request):
             return False
         if not self.one_label or not pattern.startswith("*."):
             return True
@@ -249,7 +256,7 @@ class Table:
         """
         candidates = list(self.candidates(request))
         if not candidates:
-            return NoRoute(request.entry, 404, self._refused(request))
+            return NoRoute(request.entry, 404, (*self._unheard(request), *self._refused(request)))
         pattern, virtual_host = candidates[0]
         hidden = _less_specific(pattern, candidates[1:])
         losers: list[Loss] = []
@@ -283,6 +290,18 @@ class Table:
             ]
             hosts.sort(key=lambda found: found.scheme not in ("", request.scheme))
             yield from ((pattern, virtual_host) for virtual_host in hosts)
+
+    def _unheard(self, request: Request) -> Iterator[Loss]:
+        """Objects that have the host at other listeners of the entry only."""
+        for _, virtual_host in self.candidates(replace(request, port=0)):
+            ports = " and ".join(map(str, virtual_host.ports))
+            protocol = f"{virtual_host.scheme.upper()} " if virtual_host.scheme else ""
+            reason = (
+                f"{virtual_host.listener or request.entry} is {protocol}on port {ports}; "
+                f"the request is {request.scheme} on port {request.port}"
+            )
+            sources = dict.fromkeys(rule.source for rule in virtual_host.rules)
+            yield from (Loss(source, "", reason) for source in sources)
 
     def _refused(self, request: Request) -> tuple[Loss, ...]:
         return tuple(

@@ -12,6 +12,9 @@ from ingressctl.plan.entries import Doors
 Door = tuple[Table, str]
 """An entry, and the table that knows it."""
 
+PORTS = {"http": 80, "https": 443}
+"""Where a URL without port leads."""
+
 
 class UnknownEntry(ValueError):
     """Nobody knows the entry that a person named. Its message is for people."""
@@ -26,8 +29,10 @@ def tried(
 ) -> tuple[list[Door], bool]:
     """The entries to ask; whether only private ones take the request.
 
-    Public ones that have the host, if one of them takes the request or nobody does.
+    Public ones that have the host, if one of them takes the request or nobody does. Whether
+    they listen at its port is judged at each of them: a wrong port makes nothing private.
     """
+    request = replace(request, port=0)
     if via:
         return _named(via, found), False
     every = [(table, entry) for table in found for entry in table.entries or ("",)]
@@ -39,12 +44,12 @@ def tried(
     return having or [door for door in public if door[1]], False
 
 
-def distinct(given: list[Door], request: Request) -> list[tuple[Door, list[str]]]:
+def distinct(given: list[Door], request: Request, doors: Doors) -> list[tuple[Door, list[str]]]:
     """The entries to ask, each with those that share its virtual hosts."""
     first: dict[tuple[int, ...], int] = {}
     found: list[tuple[Door, list[str]]] = []
     for table, entry in given:
-        hosts = table.candidates(replace(request, entry=entry))
+        hosts = table.candidates(at_door(request, entry, doors))
         shared = tuple(id(virtual_host) for _, virtual_host in hosts)
         if shared and shared in first:
             found[first[shared]][1].append(entry)
@@ -80,10 +85,11 @@ def knows(via: str, found: Iterable[Table], doors: Doors) -> bool:
     return name in doors.named or any(name in table.entries for table in found)
 
 
-def at_known_port(request: Request, found: tuple[Table, ...]) -> Request:
-    """The request at its port, if a gateway listens there; else at whichever it has.
+def at_door(request: Request, entry: str, doors: Doors) -> Request:
+    """The request at the entry, by the port of its URL or of its scheme.
 
-    A URL names the port of a Service or load balancer, which need not be the listener's.
+    A private entry is reached by a Service, whose port need not be the listener's.
     """
-    ports = {port for table in found for host in table.hosts for port in host.ports}
-    return request if request.port in ports else replace(request, port=0)
+    if entry in doors.private:
+        return replace(request, entry=entry, port=0)
+    return replace(request, entry=entry, port=request.port or PORTS[request.scheme])

@@ -70,16 +70,17 @@ def explain(
     reads = Reads(world, settings, providers=installed)
     going = _Walk(HostTables(reads, carried), entries.find(reads), reads)
     found = going.tables.of(request.bare_host)
-    asked = asking.at_known_port(request, found)
     if via and not asking.knows(via, found, going.doors):
         every = going.tables.everything()
         if not asking.knows(via, every, going.doors):
             bound = (entry for table in every for entry in table.entries)
             raise asking.UnknownEntry(via, (*going.doors.named, *bound))
-    tried, private = asking.tried(asked, via, found, going.doors)
+    tried, private = asking.tried(request, via, found, going.doors)
     attempts = tuple(
-        replace(_attempt(table, replace(asked, entry=first), going), also=tuple(also))
-        for (table, first), also in asking.distinct(tried, asked)
+        replace(
+            _attempt(table, asking.at_door(request, first, going.doors), going), also=tuple(also)
+        )
+        for (table, first), also in asking.distinct(tried, request, going.doors)
     )
     for attempt in attempts:
         going.tell(meeting.of_way(attempt, going.doors))

@@ -47,7 +47,8 @@ def _attempt(attempt: Attempt, indent: str, trace: bool) -> Iterator[str]:
 def _why_none(answer: NoRoute) -> str:
     if answer.virtual_host:
         return f"no rule of host {answer.virtual_host} matches"
-    return "no route has this host"
+    reasons = dict.fromkeys(loss.reason for loss in answer.losers)
+    return "; ".join(reasons) or "no route has this host"
 
 
 def _hop(attempt: Attempt, hop: Hop) -> Iterator[str]:

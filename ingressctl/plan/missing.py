@@ -111,7 +111,7 @@ def _unready(obj: Raw) -> str:
 def _near(
     host: str, done: cascade.Cascade, providers: Mapping[str, Provider], settings: Settings
 ) -> list[str]:
-    """The hosts that resemble the one that was asked for."""
+    """Other hosts that resemble the one that was asked for, which its miss explains itself."""
     domain = settings.cluster_domain
     objects = (
         obj for item in providers.values() for kind in item.kinds for obj in done.world.list(kind)
@@ -124,5 +124,5 @@ def _near(
         for item in route.hosts()
     }
     start = 1 if len(named) < MOST_HOSTS_COMPARED else 4
-    alike = sorted(name for name in named - {EVERYTHING} if name[:start] == host[:start])
+    alike = sorted(name for name in named - {EVERYTHING, host} if name[:start] == host[:start])
     return difflib.get_close_matches(host, alike, n=MOST_HOSTS, cutoff=CUTOFF)

@@ -60,6 +60,7 @@ ISTIO = Profile({"exact": 0, "prefix": 1, "regex": 2}, everything_last=True, ret
 class _Draft:
     reads: Reads
     rules: dict[Place, list[TableRule]] = field(default_factory=dict)
+    listeners: dict[Place, dict[str, None]] = field(default_factory=dict)
     refusals: list[Refusal] = field(default_factory=list)
     findings: dict[Finding, None] = field(default_factory=dict)
 
@@ -78,11 +79,16 @@ def table(objects: Iterable[Raw], *, reads: Reads) -> Table:
             _sorted(rules, profiles[place[0]]),
             (place[1],) if place[1] else (),
             scheme=place[2],  # type: ignore[arg-type]
+            listener=_listener(place, draft),
         )
         for place, rules in sorted(draft.rules.items(), key=lambda item: item[0][1:3])
     )
     known = tuple(f"{ref.namespace}/{ref.name}" for ref in map(ref_of, reads.list(GATEWAY)))
     return Table("gateway_api", hosts, tuple(draft.refusals), tuple(draft.findings), known)
+
+
+def _listener(place: Place, draft: _Draft) -> str:
+    return f"listener {' and '.join(draft.listeners[place])} of Gateway {place[0]}"
 
 
 def profile(entry: str, reads: Reads) -> Profile:
@@ -109,6 +115,7 @@ def _add(obj: Raw, draft: _Draft) -> None:
             for host in attached.hosts:
                 place = (attached.entry, attached.port, attached.scheme, host)
                 draft.rules.setdefault(place, []).extend(rules)
+                draft.listeners.setdefault(place, {})[attached.listener] = None
         elif isinstance(attached, Refusal):
             draft.refusals.append(attached)
         else:

@@ -203,7 +203,10 @@ def _virtual_host(door: Door, host: str, draft: _Draft) -> VirtualHost:
     redirecting = draft.redirects.get((door, host))
     first = [_to_https(redirecting)] if redirecting else []
     ports = (door.port,) if door.port else ()
-    return VirtualHost(entries, (host,), (*first, *ordered), ports, scheme=door.scheme)
+    listener = f"the server of Gateway {' and '.join(entries)}"
+    return VirtualHost(
+        entries, (host,), (*first, *ordered), ports, scheme=door.scheme, listener=listener
+    )
 
 
 def _to_https(entry: str) -> TableRule:

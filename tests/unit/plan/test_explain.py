@@ -359,10 +359,73 @@ def _routes(done: cascade.Cascade) -> list[Any]:
     return [route for step in done.steps for route in step.emission.routes]
 
 
-def test_a_port_that_no_listener_has_is_the_port_of_what_stands_before_it() -> None:
-    world = settled(CONFIG, GATEWAYS, IRIS)
-    found = ask(world, "iris.team-a.example.com:31080", port=31080)
-    assert len(ends(found)) == 2
+@pytest.mark.parametrize(
+    ("listener", "asked", "reason"),
+    [
+        ("80, protocol: HTTP", {}, ""),
+        ("80, protocol: HTTP", {"scheme": "https"}, "is HTTP on port 80; the request is https on"),
+        ("80, protocol: HTTP", {"port": 9999}, "is HTTP on port 80; the request is http on port 9"),
+        ("443, protocol: HTTPS", {"scheme": "https"}, ""),
+        ("443, protocol: HTTPS", {}, "is HTTPS on port 443; the request is http on port 80"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["istio", "gateway_api"])
+def test_a_gateway_takes_what_its_listeners_are_for(
+    kind: str, listener: str, asked: dict[str, Any], reason: str
+) -> None:
+    found = ask(World.of(objects(SHOPS[kind] % listener)), "shop.example.com", "/", **asked)
+    text = explain.render_text(found)
+    (attempt,) = found.attempts
+    assert isinstance(attempt.answer, NoRoute) == bool(reason)
+    assert reason in text
+    assert (f"404: {NAMES[kind]} {reason}" in text) == bool(reason)
+    assert not found.private
+
+
+NAMES = {
+    "istio": "the server of Gateway edge/public",
+    "gateway_api": "listener web of Gateway edge/public",
+}
+SHOPS = {
+    "istio": """
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: public, namespace: edge}
+spec:
+  selector: {istio: ingressgateway}
+  servers: [{hosts: ['*'], tls: {mode: SIMPLE}, port: {number: %s}}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: shop, namespace: edge}
+spec:
+  hosts: [shop.example.com]
+  gateways: [public, mesh]
+  http: [{route: [{destination: {host: shop.edge.svc.cluster.local, port: {number: 80}}}]}]
+""",
+    "gateway_api": """
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: public, namespace: edge}
+spec:
+  gatewayClassName: envoy
+  listeners: [{name: web, port: %s}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: edge}
+spec:
+  hostnames: [shop.example.com]
+  parentRefs: [{name: public}]
+  rules: [{backendRefs: [{name: shop, port: 80}]}]
+""",
+}
+
+
+def test_an_unknown_gateway_may_listen_anywhere() -> None:
+    world = settled(CONFIG, IRIS)
+    for asked in ({"scheme": "https"}, {"port": 9999}):
+        assert len(ends(ask(world, "iris.team-a.example.com", **asked))) == 2
 
 
 def test_reading_by_host_is_reading_everything() -> None:

@@ -280,7 +280,9 @@ def test_ports_protocols_and_redirects_of_servers() -> None:
     secure = gateway(port=443, protocol="HTTPS", name="secure", more="tls: {mode: SIMPLE}")
     table = read(provider, secure, service([to("m")], gateways=("edge/secure",)))
     assert where(ask(table, "edge/secure", "shop.example.com/", port=80)) == 404
-    assert where(ask(table, "edge/secure", "shop.example.com/", port=443)) == "m"
+    assert where(ask(table, "edge/secure", "shop.example.com/", port=443, scheme="https")) == "m"
+    plain_speech = ask(table, "edge/secure", "shop.example.com/", port=443)
+    assert "is HTTPS on port 443; the request is http on port 443" in reasons(plain_speech)
     plain = gateway(more="tls: {httpsRedirect: true}")
     table = read(provider, plain, service([to("m")]))
     assert where(ask(table, EDGE, "shop.example.com/")) == 301

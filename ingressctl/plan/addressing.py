@@ -28,6 +28,12 @@ def hop(request: Request, losers: tuple[Loss, ...], reads: Reads) -> Hop | None:
     )
 
 
+def is_service(request: Request, reads: Reads) -> bool:
+    """Whether the request's host is the name of a Service of the world."""
+    ref = _service(request.bare_host, reads)
+    return ref is not None and reads.get(ref) is not None
+
+
 def _service(host: str, reads: Reads) -> Ref | None:
     """The Service that ``name.ns``, ``name.ns.svc`` or the full name stands for."""
     bare = host.rstrip(".").removesuffix(f".{reads.settings.cluster_domain}").removesuffix(".svc")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ingressctl.core.table import Hop, Request, Table
-from ingressctl.plan import entries
+from ingressctl.plan import addressing, entries
 from ingressctl.plan.entries import Doors
 
 Door = tuple[Table, str]
@@ -31,6 +31,7 @@ def tried(
 
     Public ones that have the host, if one of them takes the request or nobody does. Whether
     they listen at its port is judged at each of them: a wrong port makes nothing private.
+    A host that no public one has may be a private one's, or a Service's own name.
     """
     request = replace(request, port=0)
     if via:
@@ -41,6 +42,8 @@ def tried(
     having = [door for door in public if _has_host(door, request)]
     if inside and not any(_takes(door, request) for door in having):
         return inside, True
+    if not having and addressing.is_service(request, doors.reads):
+        return _named(entries.MESH, found), True
     return having or [door for door in public if door[1]], False
 
 

@@ -10,7 +10,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
+from ingressctl.api.inferenceservices import (
+    KIND,
+    STOP_ANNOTATION,
+    InferenceService,
+    ViewFault,
+)
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
@@ -68,7 +73,9 @@ def _waiting(request: Request, done: cascade.Cascade) -> Iterator[str]:
         if not _means(request.bare_host, ref) or made.get(ref):
             continue
         reason = _unready(obj)
-        if reason:
+        if _is_stopped(obj):
+            yield f"{ref} is stopped by its annotation {STOP_ANNOTATION}: it has no route"
+        elif reason:
             yield f"{ref} has no route yet: {reason}; ask again with --assume ready"
 
 
@@ -91,6 +98,14 @@ def _means(host: str, ref: Ref) -> bool:
     first = host.partition(".")[0]
     named = first == ref.name or first.startswith(f"{ref.name}-")
     return named and ref.namespace in host.replace(".", "-")
+
+
+def _is_stopped(obj: Raw) -> bool:
+    """Whether the stop annotation keeps the service from having a route."""
+    try:
+        return InferenceService(obj).stopped
+    except ViewFault:
+        return False
 
 
 def _unready(obj: Raw) -> str:

@@ -223,7 +223,7 @@ class Table:
     """Everything one provider's objects route, ready to be asked.
 
     `known` are entries that exist although nothing may be bound to them; `findings` tell
-    what reading could not do.
+    what reading could not do. `any_spelling`: a final dot and ``.localhost`` say nothing.
     """
 
     provider: str
@@ -231,6 +231,7 @@ class Table:
     refusals: tuple[Refusal, ...] = ()
     findings: tuple[Finding, ...] = ()
     known: tuple[str, ...] = ()
+    any_spelling: bool = False
 
     @cached_property
     def _by_host(self) -> Mapping[tuple[str, str], tuple[VirtualHost, ...]]:
@@ -281,7 +282,7 @@ class Table:
 
     def candidates(self, request: Request) -> Iterator[tuple[str, VirtualHost]]:
         """Every host pattern that fits the request, the most specific first."""
-        for pattern in patterns(request.bare_host):
+        for pattern in self._patterns(request.bare_host):
             hosts = [
                 virtual_host
                 for entry in dict.fromkeys((request.entry, ""))
@@ -290,6 +291,14 @@ class Table:
             ]
             hosts.sort(key=lambda found: found.scheme not in ("", request.scheme))
             yield from ((pattern, virtual_host) for virtual_host in hosts)
+
+    def _patterns(self, host: str) -> Iterator[str]:
+        """The host as it was sent comes before what it is spelt for, and that before wildcards."""
+        if not self.any_spelling:
+            return patterns(host)
+        bare = host.removesuffix(".")
+        spelt = bare.removesuffix(".localhost") or bare
+        return iter(dict.fromkeys((host, *patterns(spelt))))
 
     def _unheard(self, request: Request) -> Iterator[Loss]:
         """Objects that have the host at other listeners of the entry only."""

@@ -44,8 +44,15 @@ def table(resources: Mapping[tuple[str, str], bytes]) -> Table:
 
 
 def of_tables(tables: Iterable[route_pb2.RouteConfiguration]) -> Table:
-    """The table of route configurations."""
-    return Table("envoy", tuple(host for item in tables for host in _virtual_hosts(item)))
+    """The table of route configurations. Our own listeners take a host in any spelling."""
+    tables = tuple(tables)
+    hosts = tuple(host for item in tables for host in _virtual_hosts(item))
+    return Table("envoy", hosts, any_spelling=any(_is_ours(item) for item in tables))
+
+
+def _is_ours(item: route_pb2.RouteConfiguration) -> bool:
+    listener, slash, _ = item.name.partition("/")
+    return bool(slash) and listener in (names.PUBLIC, names.LOCAL)
 
 
 def _virtual_hosts(item: route_pb2.RouteConfiguration) -> Iterator[VirtualHost]:
@@ -54,7 +61,7 @@ def _virtual_hosts(item: route_pb2.RouteConfiguration) -> Iterator[VirtualHost]:
     Entries are those that the routes were written for; without any, the listener.
     """
     listener, slash, key = item.name.partition("/")
-    scoped = slash and listener in (names.PUBLIC, names.LOCAL) and key != names.WILDCARDS
+    scoped = _is_ours(item) and key != names.WILDCARDS
     for host in item.virtual_hosts:
         entries = tuple(filter(None, _written(host.metadata, "entries").split(",")))
         hosts = (key,) if scoped else tuple(host.domains)

@@ -350,6 +350,23 @@ def test_envoy_has_no_objects_and_is_explained_from_what_it_serves() -> None:
             assert got == wanted, f"seed {seed}: {request}"
 
 
+def test_envoy_takes_a_host_in_any_spelling_as_it_does_when_it_serves() -> None:
+    chosen = Settings(assume="ready", provider="envoy")
+    done = cascade.run(settled(CONFIG, GATEWAYS, IRIS, settings=chosen), chosen, now=NOW)
+    carried = serving.carried(done, chosen, registry.providers())
+    host = "iris.team-a.example.com"
+
+    def served(spelt: str) -> list[list[tuple[Any, float]]]:
+        request = Request("POST", spelt, PREDICT)
+        return _served(explain.explain(request, done.world, chosen, carried=carried))
+
+    assert served(host)
+    for spelt in (f"{host}.", f"{host}.localhost", f"{host}.localhost.:8080", f"{host}.LOCALHOST"):
+        assert served(spelt) == served(host), spelt
+    for other in (f"{host}..", f"{host}.localhost.localhost", f"x{host}.localhost"):
+        assert not served(other), other
+
+
 def _served(explanation: Explanation) -> list[list[tuple[Any, float]]]:
     """The ends of each attempt that some rule takes."""
     return [ends_of(attempt) for attempt in explanation.attempts if isinstance(attempt.answer, Hop)]

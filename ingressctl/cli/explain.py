@@ -91,12 +91,15 @@ def command(
         said = telling.told(heard, shown, verdict)
         printer.findings(said, bar=verdict.fail_on)
         broken = telling.faults(made.faults, said, shown, printer)
-        if form == "json":
+        incomplete = bool(made.refused or made.underived)
+        if incomplete and answer.missed:
+            printer.warn("warning: no answer is printed, for what may take the request is missing")
+        elif form == "json":
             printer.json(explain.as_json(answer))
         else:
             printer.text(safe(explain.render_text(answer, trace=trace)))
         telling.end(
-            fault=broken or bool(made.refused or made.underived),
+            fault=broken or incomplete,
             differs=False,
             found=telling.told((*heard, *answer.findings), shown, verdict),
             verdict=verdict,

@@ -231,7 +231,9 @@ class _Run:
         written = frozenset(item.ref for item in self.laid.written)
         if len(written) > MOST_USAGES:
             return ()
-        return requests.usage(self.after, settings=self.settings, only=written)
+        return requests.usage(
+            self.after, settings=self.settings, providers=self.providers, only=written
+        )
 
     def faults(self, owners: Iterable[Ref]) -> tuple[tuple[Ref, Fault], ...]:
         """Why some reconciles did not come to their end."""

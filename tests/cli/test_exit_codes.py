@@ -278,3 +278,4 @@ def test_a_template_that_fails_is_two(tmp_path: Path, command: str) -> None:
     done = run(*words, "-f", MODEL, "--against", BASE, *use)
     assert done.code == 2
     assert "error [IC4101]" in done.err
+    assert "hosts that are served" not in done.out

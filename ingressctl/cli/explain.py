@@ -202,10 +202,5 @@ def _derived(shown: Scene, request: Request) -> _Derived:
     )
     faults = tuple((step.ref, fault) for step in done.steps for fault in step.faults)
     carried = serving.carried(done, shown.settings, shown.providers)
-    underived = tuple(
-        finding
-        for step in done.steps
-        for finding in step.findings
-        if report.is_underived((finding,))
-    )
+    underived = tuple(finding for step in done.steps for finding in report.underived(step))
     return _Derived(done.world, refused, underived, faults, carried)

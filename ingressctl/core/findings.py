@@ -468,7 +468,7 @@ TABLE: dict[str, Code] = _rows(
         "error",
         "runtime not usable",
         "{text}",
-        "name a runtime that supports the model, or install one",
+        "{remedy}",
     ),
     Code(
         "IC5009",

@@ -13,6 +13,7 @@ from ingressctl.api.refs import Ref, annotations_of, ref_of
 from ingressctl.core import findings as table
 from ingressctl.core.outcome import Finding, Level, Origin
 from ingressctl.core.world import World
+from ingressctl.plan.cascade import Step
 
 ANNOTATION = "ingressctl.dev/ignore"
 LEVELS: tuple[Level, ...] = ("info", "warning", "error")
@@ -141,6 +142,15 @@ def at_or_above(found: Iterable[Finding], level: Level) -> bool:
 def is_underived(found: Iterable[Finding]) -> bool:
     """Whether something could not be derived, suppressed or not."""
     return any(finding.code in UNDERIVED for finding in found)
+
+
+def underived(step: Step) -> tuple[Finding, ...]:
+    """Why a reconcile did not come to its end, or a provider made nothing of it."""
+    return tuple(
+        finding
+        for finding in step.findings
+        if finding.code in UNDERIVED or (step.faults and table.level(finding) == "error")
+    )
 
 
 def count(found: Iterable[Finding], level: Level) -> int:

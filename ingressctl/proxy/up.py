@@ -109,7 +109,7 @@ class Up:
             raise Refused(tuple(map(_reason, served.refused)))
         known = self.book.owners if self.book else frozenset()
         if served.faults and (not served.routes or any(ref in known for ref, _ in served.faults)):
-            raise Refused(tuple(_failed(ref, fault) for ref, fault in served.faults))
+            raise Refused(tuple(_failed(served, *failed) for failed in served.faults))
         return served
 
     def resources(self, served: Served) -> snapshot.Resources:
@@ -239,7 +239,7 @@ class Up:
 
     def _say_findings(self, served: Served) -> None:
         """Each thing once, until it is said no longer."""
-        failed = [(f"not served: {_failed(ref, fault)}", True) for ref, fault in served.faults]
+        failed = [(f"not served: {_failed(served, *item)}", True) for item in served.faults]
         shared = places.conflicts(self.book.asking) if self.book else ()
         found = [
             ("\n".join(self.lines(finding)), findings.is_loud(finding))
@@ -265,6 +265,13 @@ def _no_stub(error: OSError) -> Reason:
     )
 
 
-def _failed(ref: Ref, fault: Fault) -> Reason:
+def _failed(served: Served, ref: Ref, fault: Fault) -> Reason:
+    """The fault, with the remedy of the finding that tells the same."""
     path = f"{fault.path}: " if fault.path else ""
-    return Reason(f"{ref}: {path}{fault.message}", "correct what the message names")
+    remedies = (
+        findings.remedy(finding)
+        for finding in served.findings
+        if finding.refs[:1] == (ref,) and findings.message(finding) in fault.message
+    )
+    remedy = next(remedies, "correct what the message names")
+    return Reason(f"{ref}: {path}{fault.message}", remedy)

@@ -423,3 +423,20 @@ def test_a_kind_that_is_misspelt_is_told_even_when_quiet(tmp_path: Path) -> None
     done = run("preview", "-q", "-f", bad, "--against", "none")
     assert "did you mean InferenceService (serving.kserve.io)?" in done.err
     assert f"{bad}:" in done.err
+
+
+@pytest.mark.parametrize("command", ["preview", "render", "explain", "up --dump"])
+def test_a_model_without_any_runtime_is_told_what_to_add(tmp_path: Path, command: str) -> None:
+    """With --assume ready the runtimes are assumed that KServe ships, which the text says."""
+    told = "\nstatus: {conditions: [{type: Ready, status: 'False'}]}\n"
+    model = write(tmp_path / "m.yaml", GOOD.read_text() + told)
+    words = command.split()
+    if command == "explain":
+        words.append("http://churn-team-a.example.com/")
+    over = () if words[0] == "up" else ("--against", "none")
+    done = run(*words, "-f", model, *over)
+    assert done.code == 2
+    assert "no runtime found" in done.err
+    assert "add the ServingRuntimes of the cluster to the input, or ask with --assume" in done.err
+    assert "correct the component" not in done.err
+    assert run(*words, "-f", model, *over, "--assume", "ready").code < 2

@@ -19,6 +19,7 @@ from ingressctl.sources.kserve.components import (
     others,
     predictor,
     pruning,
+    runtimes,
 )
 from ingressctl.sources.kserve.components.faults import (
     ComponentFault,
@@ -122,7 +123,14 @@ def _canaries(scope: Scope, made: Made, stable: predictor.Selected) -> None:
             made.kept.add(scope.service.canary_name(canary))
             path, text = f"spec.canary[{place}].predictor", f"canary {name}: {fault}"
             made.findings.append(
-                Finding.of("IC3001", scope.service.ref, path=path, difference="R10", text=text)
+                Finding.of(
+                    "IC3001",
+                    scope.service.ref,
+                    path=path,
+                    difference="R10",
+                    text=text,
+                    remedy=_remedy(scope, fault),
+                )
             )
 
 
@@ -168,5 +176,18 @@ def _failed(scope: Scope, made: Made, fault: ComponentFault) -> None:
         draft.conditions.set(readiness.READY[component], "False", reason, text)
     made.writes_status = not isinstance(fault, PanicFault)
     made.events.append(Event("Warning", "InternalError", text))
-    made.findings.append(Finding.of("IC3001", scope.service.ref, text=text))
+    remedy = _remedy(scope, fault)
+    made.findings.append(Finding.of("IC3001", scope.service.ref, text=text, remedy=remedy))
     made.faults = (Fault(f"fails to reconcile component: {text}", "components"),)
+
+
+def _remedy(scope: Scope, fault: ComponentFault) -> str:
+    """What helps. Without any runtime, files that were meant for a cluster may lack its own."""
+    if not isinstance(fault, ModelFault):
+        return "correct the component"
+    if runtimes.any_given(scope.service.namespace, scope.reads):
+        return "name a runtime that supports the model, or install one"
+    return (
+        "install a runtime, add the ServingRuntimes of the cluster to the input, or ask with "
+        "--assume ready"
+    )

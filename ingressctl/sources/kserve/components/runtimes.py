@@ -197,6 +197,11 @@ def _parsed(ref: Ref, obj: Raw, reads: Reads) -> Runtime:
     return reads.derived(("runtime", ref), lambda _: parse(obj))
 
 
+def any_given(namespace: str, reads: Reads) -> bool:
+    """Whether there is a runtime that a service of the namespace could use."""
+    return bool(reads.list(CLUSTER, "") or reads.list(NAMESPACED, namespace))
+
+
 def _assumed(service: Ref, reads: Reads) -> tuple[Runtime, ...]:
     """KServe's own runtimes, where files hold none of the cluster."""
     taken = reads.assumes_ready(service) and not reads.list(CLUSTER, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ingressctl.core.table import Hop, Request, Table
+from ingressctl.core.table import Hop, NoRoute, Request, Table
 from ingressctl.plan import addressing, entries
 from ingressctl.plan.entries import Doors
 
@@ -38,10 +38,14 @@ def tried(
         return _named(via, found), False
     every = [(table, entry) for table in found for entry in table.entries or ("",)]
     public = [door for door in every if door[1] not in doors.private]
-    inside = [door for door in every if door[1] in doors.private and _takes(door, request)]
+    private = [door for door in every if door[1] in doors.private]
+    inside = [door for door in private if _takes(door, request)]
     having = [door for door in public if _has_host(door, request)]
     if inside and not any(_takes(door, request) for door in having):
-        return inside, True
+        return [*inside, *(door for door in public if _refuses(door, request))], True
+    held = [door for door in private if _has_host(door, request)]
+    if not having and held:
+        return held, True
     if not having and addressing.is_service(request, doors.reads):
         return _named(entries.MESH, found), True
     return having or [door for door in public if door[1]], False
@@ -70,6 +74,13 @@ def _has_host(door: Door, request: Request) -> bool:
 def _takes(door: Door, request: Request) -> bool:
     table, entry = door
     return isinstance(table.answer(replace(request, entry=entry)), Hop)
+
+
+def _refuses(door: Door, request: Request) -> bool:
+    """Whether objects have the host and would be at the entry, had it let them."""
+    table, entry = door
+    answer = table.answer(replace(request, entry=entry))
+    return isinstance(answer, NoRoute) and not answer.virtual_host and bool(answer.losers)
 
 
 def _named(via: str, found: tuple[Table, ...]) -> list[Door]:

@@ -101,3 +101,19 @@ def test_unknown_words_raise() -> None:
     entry = {"via": "door x", "request": SPLIT, "expect": {}}
     with pytest.raises(ValueError, match="cannot come via"):
         traffic.judge([entry], WORLD, Settings())
+
+
+def test_a_request_without_scheme_comes_by_the_listener_that_has_its_host() -> None:
+    gateway = comparing.documents("""
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: public, namespace: edge}
+spec:
+  selector: {istio: ingressgateway}
+  servers: [{hosts: ['*'], tls: {mode: SIMPLE}, port: {number: 443, protocol: HTTPS}}]
+""")
+    world = World.of((*WORLD, *gateway))
+    entry = {"via": "gateway edge/public", "request": SPLIT, "expect": {"status": 200}}
+    assert traffic.judge([entry], world, Settings()) == []
+    other = {**entry, "request": {**SPLIT, "host": "x.example.com"}}
+    assert len(traffic.judge([other], world, Settings())) == 1

@@ -8,6 +8,7 @@ a client with a memory is a fault with that reason, never a skip; any other key 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ingressctl.core.ports import Provider
@@ -43,6 +44,7 @@ def judge(
 ) -> list[str]:
     """What does not hold of a `traffic` list; `world` is the state after our changes.
 
+    A case names no scheme: a request comes by the listener that has its host.
     `providers` limits the outputs that are asked (names of ours, such as gateway_api).
     """
     asked = _limited(providers)
@@ -53,7 +55,11 @@ def judge(
             raise ValueError(f"traffic has no field {sorted(strange)}")
         request = request_of(entry["request"])
         via = _via(entry["via"], Reads(world, settings, providers=asked))
-        found = explain.explain(request, world, settings, via=via, providers=asked)
+        plain, secure = (
+            explain.explain(one, world, settings, via=via, providers=asked)
+            for one in (request, replace(request, scheme="https"))
+        )
+        found = secure if plain.missed and not secure.missed else plain
         where = f"{entry['via']}: {request.method} {request.host}{request.path}"
         faults += [f"{where}: {RUNNING[key]}" for key in ("start", "stub") if key in entry]
         if not found.attempts:

@@ -439,6 +439,31 @@ spec:
 }
 
 
+def test_an_internal_host_stays_internal_where_no_rule_matches() -> None:
+    world = World.of(objects(SHOPS["istio"] % "80, protocol: HTTP"))
+    narrow = """
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: inner, namespace: edge}
+spec:
+  hosts: [inner.edge.svc.cluster.local]
+  http:
+  - match: [{uri: {prefix: /v1/}}]
+    route: [{destination: {host: shop.edge.svc.cluster.local, port: {number: 80}}}]
+"""
+    found = ask(World.of((*world, *objects(narrow))), "inner.edge.svc.cluster.local", "/v2/x")
+    assert found.private
+    assert "404: no rule of host inner.edge.svc" in explain.render_text(found)
+
+
+def test_a_host_that_only_the_mesh_has_is_told_with_the_refusal_of_the_gateway() -> None:
+    shop = SHOPS["istio"].replace("hosts: ['*']", "hosts: ['*.other.org']")
+    found = ask(World.of(objects(shop % "80, protocol: HTTP")), "shop.example.com", "/")
+    assert found.private
+    assert [attempt.entry for attempt in found.attempts] == ["mesh", "edge/public"]
+    assert "404: Gateway edge/public admits no host shop.example.com" in explain.render_text(found)
+
+
 def test_an_unknown_gateway_may_listen_anywhere() -> None:
     world = settled(CONFIG, IRIS)
     for asked in ({"scheme": "https"}, {"port": 9999}):

@@ -117,3 +117,17 @@ spec:
     assert traffic.judge([entry], world, Settings()) == []
     other = {**entry, "request": {**SPLIT, "host": "x.example.com"}}
     assert len(traffic.judge([other], world, Settings())) == 1
+
+
+@pytest.mark.parametrize("port", [80, 443, 8081])
+def test_a_request_comes_by_whatever_port_the_gateway_has(port: int) -> None:
+    """A case names the Gateway, not the port; Knative's local one listens on 8081."""
+    gateway = comparing.documents(f"""
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {{name: public, namespace: edge}}
+spec:
+  servers: [{{hosts: ["*"], port: {{number: {port}, name: web, protocol: HTTP}}}}]
+""")
+    entry = {"via": "gateway edge/public", "request": SPLIT, "expect": {"status": 200}}
+    assert traffic.judge([entry], WORLD.overlay(gateway), Settings()) == []

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
+from ingressctl.api.refs import Ref
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, Request
@@ -55,11 +56,9 @@ def judge(
             raise ValueError(f"traffic has no field {sorted(strange)}")
         request = request_of(entry["request"])
         via = _via(entry["via"], Reads(world, settings, providers=asked))
-        plain, secure = (
-            explain.explain(one, world, settings, via=via, providers=asked)
-            for one in (request, replace(request, scheme="https"))
-        )
-        found = secure if plain.missed and not secure.missed else plain
+        asks = (replace(request, scheme=scheme, port=port) for scheme, port in _doors(via, world))
+        answers = [explain.explain(one, world, settings, via=via, providers=asked) for one in asks]
+        found = next((answer for answer in answers if not answer.missed), answers[0])
         where = f"{entry['via']}: {request.method} {request.host}{request.path}"
         faults += [f"{where}: {RUNNING[key]}" for key in ("start", "stub") if key in entry]
         if not found.attempts:
@@ -67,6 +66,24 @@ def judge(
             continue
         faults += [f"{where}: {fault}" for fault in _judge(entry["expect"], found.attempts[0])]
     return faults
+
+
+def _doors(via: str, world: World) -> list[tuple[Literal["http", "https"], int]]:
+    """Scheme and port of every listener of the entry; those of the web where none is known."""
+    _, _, name = via.partition(" ")
+    space, _, name = name.rpartition("/")
+    found: dict[tuple[Literal["http", "https"], int], None] = {("http", 0): None}
+    for group in ("gateway.networking.k8s.io", "networking.istio.io"):
+        spec = (world.get(Ref(group, "Gateway", space, name)) or {}).get("spec") or {}
+        for listener in spec.get("listeners") or ():
+            found[_scheme(listener["protocol"]), listener["port"]] = None
+        for server in spec.get("servers") or ():
+            found[_scheme(server["port"]["protocol"]), server["port"]["number"]] = None
+    return [*found, ("https", 0)]
+
+
+def _scheme(protocol: str) -> Literal["http", "https"]:
+    return "https" if protocol.upper() in ("HTTPS", "TLS") else "http"
 
 
 def _limited(names: tuple[str, ...]) -> Mapping[str, Provider]:

@@ -45,7 +45,7 @@ def command(
     and with 2 if the input cannot be read or there is none.
 
     Examples:
-      ingressctl check
+      ingressctl check                           # needs a kubeconfig
       ingressctl check -f models/ -R --against none
       ingressctl check -f model.yaml --fail-on warning --ignore IC4001
       ingressctl check -f model.yaml --ignore IC2101=InferenceService/default/model

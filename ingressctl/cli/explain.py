@@ -78,9 +78,9 @@ def command(
 
     Examples:
       ingressctl explain http://model-default.example.com/v1/models/model:predict -f model.yaml
-      ingressctl explain http://model.example.com/ --trace
-      ingressctl explain http://model.example.com/v2/health -H 'x-user: me' -X POST
-      ingressctl explain http://model.default/ --via mesh -o json
+      ingressctl explain http://model.example.com/ --trace               # needs a kubeconfig
+      ingressctl explain http://model.example.com/ -H 'x-user: me' -X POST -f models/ -R
+      ingressctl explain http://model.default/ --via mesh -o json --against dump/
     """
     with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))

@@ -52,7 +52,7 @@ def command(
 
     Examples:
       ingressctl render -f model.yaml
-      ingressctl render -f model.yaml --provider gateway_api | kubectl apply -f -
+      ingressctl render -f model.yaml --provider gateway_api | kubectl apply -f -  # needs a cluster
       ingressctl render -f model.yaml --provider envoy -o json
       ingressctl render -f model.yaml --compare istio,gateway_api
     """

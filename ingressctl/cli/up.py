@@ -56,6 +56,9 @@ def command(
 ) -> None:
     """Serve the routes of files with an Envoy on this machine.
 
+    What is served is what the routes mean, not what the configured provider can say of them;
+    what that one would lose is told at the start.
+
     Files are followed: a change is live at once, a broken one is refused while the last good
     routes go on being served. A host is found by the Host header in any letter case, with or
     without port, and below .localhost. Ctrl-C ends everything that was started.

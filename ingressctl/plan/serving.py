@@ -25,6 +25,9 @@ from ingressctl.plan.checks import inputs
 from ingressctl.plan.overlay import Laid
 from ingressctl.sources.knative import traffic
 
+LOSS = "IC4001"
+"""The code of what a provider cannot express."""
+
 Owned = Mapping[Ref, tuple[Route, ...]]
 
 
@@ -68,6 +71,28 @@ def served(
     return Served(
         done.world, routes, tuple(dict.fromkeys((*laid.twice, *findings))), tuple(faults), refused
     )
+
+
+def losses(
+    served: Served, settings: Settings, *, now: datetime, providers: Mapping[str, Provider]
+) -> Mapping[str, tuple[Finding, ...]]:
+    """What the providers that the configuration chooses could not express of the same world."""
+    steps: dict[Ref, cascade.Step] = {}
+    cascade.one_pass(
+        served.world,
+        replace(settings, provider=""),
+        now=now,
+        sources=cascade.SOURCES,
+        steps=steps,
+        providers=providers,
+    )
+    found: dict[str, tuple[Finding, ...]] = {}
+    for step in steps.values():
+        lost = tuple(item for item in step.emission.findings if item.code == LOSS)
+        if lost:
+            name = step.outcome.provider
+            found[name] = (*found.get(name, ()), *lost)
+    return found
 
 
 def carried(

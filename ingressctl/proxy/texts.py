@@ -32,6 +32,11 @@ def counted(hosts: Sequence[str]) -> str:
     return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
 
 
+def lossy(provider: str) -> str:
+    """Before the losses of a provider that does not serve here."""
+    return f"serving with Envoy; provider {provider}, which the configuration chooses, would lose:"
+
+
 def _named(hosts: Sequence[str]) -> str:
     rest = len(hosts) - NAMED
     return ", ".join(hosts[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

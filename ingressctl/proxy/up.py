@@ -30,7 +30,7 @@ from ingressctl.proxy.session import Refusal
 from ingressctl.proxy.stubs import Stubs
 
 SHOWN = 20
-"""Hosts listed at the start; the rest is counted."""
+"""Hosts, and losses of a provider, listed at the start; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Up:
     stubs: Stubs = field(default_factory=Stubs)
     book: snapshot.Book | None = None
     _gateway: Gateway | None = None
+    _input: Input | None = None
     _said: tuple[str, ...] = ()
     _refusing: bool = False
 
@@ -101,7 +102,7 @@ class Up:
         An owner that cannot be derived is left out and told, unless it is served already or
         nothing else is left.
         """
-        read = self.options.load()
+        read = self._input = self.options.load()
         served = serving.served(
             read.laid, read.settings, now=datetime.now(UTC), providers=read.providers
         )
@@ -118,6 +119,19 @@ class Up:
         self.book.replace(served.routes, self.book.facts)
         return self.book.resources
 
+    def lost(self, served: Served) -> tuple[str, ...]:
+        """Lines on what the configured providers would lose of what is served."""
+        assert self._input is not None
+        read, told = self._input, []
+        by_provider = serving.losses(
+            served, read.settings, now=datetime.now(UTC), providers=read.providers
+        )
+        for name, found in by_provider.items():
+            told.append(texts.lossy(name))
+            told += [line for finding in found[:SHOWN] for line in self.lines(finding)]
+            told += [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        return tuple(told)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop`. Raises Refused for the first input, EnvoyFault afterwards."""
         served = self.derive()
@@ -129,6 +143,8 @@ class Up:
             self.book.replace(served.routes, facts)
             await gateway.start(self.book.resources)
             self._announce(served, port)
+            for line in await asyncio.to_thread(self.lost, served):
+                self.warn(line)
             await self._serve(gateway, stop)
         finally:
             # Stubs first: they may hold every file that this process may open.

@@ -142,9 +142,11 @@ class Up:
             self.book = snapshot.Book(facts, port, self.options.address)
             self.book.replace(served.routes, facts)
             await gateway.start(self.book.resources)
-            self._announce(served, port)
+            # Before the announcement: whoever has read it may change a file, which is followed
+            # from then on.
             for line in await asyncio.to_thread(self.lost, served):
                 self.warn(line)
+            self._announce(served, port)
             await self._serve(gateway, stop)
         finally:
             # Stubs first: they may hold every file that this process may open.

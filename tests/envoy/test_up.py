@@ -110,7 +110,12 @@ async def running(path: Path, **options: object) -> AsyncIterator[Running]:
     run, stop = Running(path, **options), asyncio.Event()
     task = asyncio.create_task(run.up.run(stop))
     try:
-        await run.until(lambda: task.done() or any("serving" in line for line in run.lines))
+        await run.until(
+            lambda: (
+                task.done()
+                or any(line.startswith("serving ") and " at http" in line for line in run.lines)
+            )
+        )
         if task.done():
             task.result()
         yield run
@@ -319,7 +324,9 @@ async def test_an_envoy_that_dies_is_an_error(file: Path) -> None:
 
     run = Running(file)
     task = asyncio.create_task(run.up.run(asyncio.Event()))
-    await run.until(lambda: any("serving" in line for line in run.lines))
+    await run.until(
+        lambda: any(line.startswith("serving ") and " at http" in line for line in run.lines)
+    )
     await kill(run)
     with pytest.raises(EnvoyFault, match="Envoy ended"):
         await task

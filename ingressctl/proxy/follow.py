@@ -20,10 +20,15 @@ SHARE = 0.1
 Signature = frozenset[tuple[str, int, int, int]]
 
 
-async def changes(paths: Iterable[str], *, recursive: bool) -> AsyncGenerator[None, None]:
-    """Yields each time a file of `paths` is written, added or removed."""
+async def changes(
+    paths: Iterable[str], *, recursive: bool, seen: Signature
+) -> AsyncGenerator[None, None]:
+    """Yields each time a file of `paths` is written, added or removed.
+
+    `seen` is the state that was read last, taken before the reading: what changes between
+    the two is a change.
+    """
     wanted = tuple(Path(path) for path in paths)
-    seen = signature(wanted, recursive=recursive)
     while True:
         start = time.perf_counter()
         now = signature(wanted, recursive=recursive)
@@ -34,9 +39,9 @@ async def changes(paths: Iterable[str], *, recursive: bool) -> AsyncGenerator[No
         await asyncio.sleep(max(INTERVAL, took / SHARE))
 
 
-def signature(paths: Iterable[Path], *, recursive: bool) -> Signature:
+def signature(paths: Iterable[str | Path], *, recursive: bool) -> Signature:
     """What tells one state of these files from another."""
-    return frozenset(entry for path in paths for entry in _entries(path, recursive, depth=0))
+    return frozenset(entry for path in paths for entry in _entries(Path(path), recursive, depth=0))
 
 
 def _entries(path: Path, recursive: bool, depth: int) -> Iterator[tuple[str, int, int, int]]:

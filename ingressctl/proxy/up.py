@@ -134,6 +134,7 @@ class Up:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop`. Raises Refused for the first input, EnvoyFault afterwards."""
+        seen = follow.signature(self.options.paths, recursive=self.options.recursive)
         served = self.derive()
         port = envoy.claim_port(self.options.port, self.options.address)
         gateway = self._gateway = Gateway(self._refused)
@@ -142,20 +143,18 @@ class Up:
             self.book = snapshot.Book(facts, port, self.options.address)
             self.book.replace(served.routes, facts)
             await gateway.start(self.book.resources)
-            # Before the announcement: whoever has read it may change a file, which is followed
-            # from then on.
             for line in await asyncio.to_thread(self.lost, served):
                 self.warn(line)
             self._announce(served, port)
-            await self._serve(gateway, stop)
+            await self._serve(gateway, stop, seen)
         finally:
             # Stubs first: they may hold every file that this process may open.
             await self.stubs.stop()
             await gateway.stop()
 
-    async def _serve(self, gateway: Gateway, stop: asyncio.Event) -> None:
+    async def _serve(self, gateway: Gateway, stop: asyncio.Event, seen: follow.Signature) -> None:
         """Follow the files until told to stop or Envoy ends."""
-        following = asyncio.create_task(self._follow())
+        following = asyncio.create_task(self._follow(seen))
         ended = asyncio.create_task(gateway.envoy.ended())
         stopped = asyncio.create_task(stop.wait())
         tasks = (following, ended, stopped)
@@ -173,9 +172,9 @@ class Up:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _follow(self) -> None:
-        paths, recursive = self.options.paths, self.options.recursive
-        async with contextlib.aclosing(follow.changes(paths, recursive=recursive)) as changes:
+    async def _follow(self, seen: follow.Signature) -> None:
+        changes = follow.changes(self.options.paths, recursive=self.options.recursive, seen=seen)
+        async with contextlib.aclosing(changes):
             async for _ in changes:
                 await self._take()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -54,3 +55,15 @@ def test_a_file_that_vanishes_is_a_change_and_no_error(folder: Path) -> None:
 def test_links_that_lead_back_come_to_an_end(folder: Path) -> None:
     (folder / "sub" / "back").symlink_to(folder)
     assert follow.signature([folder], recursive=True)
+
+
+async def test_what_changes_before_following_begins_is_a_change(tmp_path: Path) -> None:
+    """Files are read first and followed afterwards: nothing falls between the two."""
+    path = tmp_path / "a.yaml"
+    path.write_text("one")
+    seen = follow.signature([path], recursive=False)
+    path.write_text("another")
+    changes = follow.changes([str(path)], recursive=False, seen=seen)
+    async with asyncio.timeout(10):
+        await anext(changes)
+    await changes.aclose()

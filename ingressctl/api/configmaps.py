@@ -282,12 +282,6 @@ def parse_default_mode(text: str | None) -> str:
 
 
 @lru_cache(maxsize=64)
-def parse_deploy(text: str | None) -> DeployConfig:
-    """The whole key `deploy`."""
-    return DeployConfig() if text is None else _load(DeployConfig, text, key="deploy")
-
-
-@lru_cache(maxsize=64)
 def parse_service(text: str | None) -> ServiceConfig:
     """Key `service`; KServe logs a parse error and goes on, so an error is the default."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.core.model import Route
@@ -26,8 +25,3 @@ def frame(api_version: str, kind: str, route: Route, *, name: str = "") -> dict[
 def loss(route: Route, provider: str, what: str, remedy: str = "") -> Finding:
     """The finding that a provider cannot express something of a route."""
     return Finding.of("IC4001", route.owner.ref, provider=provider, what=what, remedy=remedy)
-
-
-def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping without keys whose value is None or empty."""
-    return {key: value for key, value in values.items() if value not in (None, "", [], {}, ())}

@@ -7,7 +7,7 @@ conditions stand beside the code that explains them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import Formatter
 
 from ingressctl.core.outcome import Finding, Level
@@ -48,14 +48,6 @@ TABLE: dict[str, Code] = _rows(
         "object given twice",
         "it is given here and at {earlier}: this one holds, for it comes later",
         "leave one of them out",
-    ),
-    Code("IC1001", "error", "broken rule", "{text}", "{remedy}"),
-    Code(
-        "IC1101",
-        "info",
-        "configuration defaults",
-        "no ConfigMap {name} in namespace {namespace}: the values KServe ships are used",
-        "add the ConfigMap to the input, or name its namespace with --config-namespace",
     ),
     Code(
         "IC1102",
@@ -651,8 +643,3 @@ def level(finding: Finding) -> Level:
 def is_loud(finding: Finding) -> bool:
     """Whether it is told even to somebody who asked for quiet."""
     return level(finding) != "info"
-
-
-def with_difference(finding: Finding, identity: str) -> Finding:
-    """The finding, marked as caused by a difference."""
-    return replace(finding, difference=identity)

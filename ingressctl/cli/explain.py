@@ -13,7 +13,7 @@ import typer
 from ingressctl.api import dns
 from ingressctl.api.refs import Ref
 from ingressctl.cli import options, scene, telling
-from ingressctl.cli.output import safe
+from ingressctl.cli.output import Printer, safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.outcome import Fault, Finding
@@ -94,16 +94,23 @@ def command(
         incomplete = bool(made.refused or made.underived)
         if incomplete and answer.missed:
             printer.warn("warning: no answer is printed, for what may take the request is missing")
-        elif form == "json":
-            printer.json(explain.as_json(answer))
         else:
-            printer.text(safe(explain.render_text(answer, trace=trace)))
+            _print(answer, printer, form, trace=trace)
         telling.end(
             fault=broken or incomplete,
             differs=False,
             found=telling.told((*heard, *answer.findings), shown, verdict),
             verdict=verdict,
         )
+
+
+def _print(
+    answer: explain.Explanation, printer: Printer, form: Literal["text", "json"], *, trace: bool
+) -> None:
+    if form == "json":
+        printer.json(explain.as_json(answer))
+    else:
+        printer.text(safe(explain.render_text(answer, trace=trace)))
 
 
 def _asked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ingressctl.api import configchecks
-from ingressctl.api.configchecks import KeyFault, Notice
+from ingressctl.api.configchecks import Notice
 from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
 from ingressctl.core.outcome import Finding
 from ingressctl.plan.checks.picture import CONFIG_MAP, Picture
@@ -30,25 +30,13 @@ def find(picture: Picture) -> Iterator[Finding]:
 def _ours(ref: Ref, obj: Raw, picture: Picture) -> Iterator[Finding]:
     optional = picture.reads.differs("Q28")
     for fault in configchecks.faults(_data(obj), gateway_optional=optional):
-        yield _refused(ref, fault)
+        yield configuration.refused(ref, fault)
     for notice in configchecks.notices(_data(obj), annotations=annotations_of(obj)):
         yield _noticed(ref, notice)
 
 
 def _data(obj: Raw) -> Mapping[str, str]:
     return obj.get("data") or {}
-
-
-def _refused(ref: Ref, fault: KeyFault) -> Finding:
-    return Finding.of(
-        "IC1102",
-        ref,
-        path=f"data.{fault.path}",
-        text=fault.message,
-        name=ref.name,
-        namespace=ref.namespace,
-        key=fault.path.partition(".")[0],
-    )
 
 
 def _noticed(ref: Ref, notice: Notice) -> Finding:

@@ -9,7 +9,9 @@ import json
 from functools import cache
 
 from ingressctl.api import configmaps
+from ingressctl.api.configchecks import KeyFault
 from ingressctl.api.refs import Ref
+from ingressctl.core.outcome import Finding
 from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 
@@ -45,6 +47,19 @@ def ingress(reads: Reads) -> configmaps.IngressConfig:
     if reads.settings.beside_kserve:
         return configmaps.parse_ingress_beside(text, gateway_optional=optional)
     return configmaps.parse_ingress(text, gateway_optional=optional)
+
+
+def refused(place: Ref, fault: KeyFault) -> Finding:
+    """What is told of a key of a ConfigMap that cannot be used, at that key."""
+    return Finding.of(
+        "IC1102",
+        place,
+        path=f"data.{fault.path}",
+        text=fault.message,
+        name=place.name,
+        namespace=place.namespace,
+        key=fault.path.partition(".")[0],
+    )
 
 
 def headless(reads: Reads) -> bool:

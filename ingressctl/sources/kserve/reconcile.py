@@ -225,15 +225,7 @@ def _misconfigured(text: str, reads: Reads) -> Outcome:
     place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
     data = (reads.get(place) or {}).get("data") or {}
     told = tuple(
-        Finding.of(
-            "IC1102",
-            place,
-            path=f"data.{fault.path}",
-            text=fault.message,
-            name=place.name,
-            namespace=place.namespace,
-            key=fault.path.partition(".")[0],
-        )
+        configuration.refused(place, fault)
         for fault in configchecks.faults(data, gateway_optional=reads.differs("Q28"))
     )
     return Outcome(

@@ -32,8 +32,16 @@ class Claim(NamedTuple):
 Claims = Mapping[str, tuple[Claim, ...]]
 """By host, the rightful one first."""
 
-Claimant = Callable[["World", Settings], Iterable[Claim]]
-"""Lists the claims of one source over a whole world; registered by the source."""
+
+class Claimant(NamedTuple):
+    """What one source's objects claim; registered by the source.
+
+    `of` gives the claims of one object of `kind` from what it reads, and never raises.
+    """
+
+    kind: Kind
+    of: Callable[[Raw, Reads], tuple[Claim, ...]]
+
 
 T = TypeVar("T")
 
@@ -43,15 +51,17 @@ _NOTHING: Mapping[Ref, Raw] = MappingProxyType({})
 class World:
     """Objects by identity, with an index by kind and namespace. Never changes.
 
-    `memo` holds what readers derived from the world and want to derive once only.
+    `memo` holds what readers derived from the world and want to derive once only;
+    `derivations` the same together with what was read for it (Reads.derived).
     """
 
-    __slots__ = ("_claims", "_index", "_objects", "memo")
+    __slots__ = ("_claims", "_index", "_objects", "derivations", "memo")
 
     def __init__(self, objects: Mapping[Ref, Raw], index: Index | None = None) -> None:
         self._objects = objects
         self._index = index
         self.memo: dict[Any, Any] = {}
+        self.derivations: Derivations = {}
         self._claims: tuple[Settings, tuple[Claimant, ...], Claims] | None = None
 
     @classmethod
@@ -125,12 +135,14 @@ class World:
 def _claim_index(world: World, settings: Settings, claimants: tuple[Claimant, ...]) -> Claims:
     found: dict[str, tuple[Claim, ...]] = {}
     contested: set[str] = set()
+    reads = Reads(world, settings, providers={})
     for claimant in claimants:
-        for claim in claimant(world, settings):
-            others = found.get(claim.host)
-            if others:
-                contested.add(claim.host)
-            found[claim.host] = (*others, claim) if others else (claim,)
+        for obj in world.list(claimant.kind):
+            for claim in claimant.of(obj, reads):
+                others = found.get(claim.host)
+                if others:
+                    contested.add(claim.host)
+                found[claim.host] = (*others, claim) if others else (claim,)
     for host in contested:
         found[host] = tuple(sorted(found[host], key=precedence))
     return found
@@ -148,15 +160,20 @@ def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
 
 
 class Lookup(NamedTuple):
-    """One thing a reconcile looked at. `what` is get, list, owned, config or claims."""
+    """One thing a reconcile looked at, and the answer's kind.
+
+    By `what`, the `key` is: get a Ref; list (group, kind, namespace or None, labels); holds
+    (group, kind, namespace or None); owned the owner's Ref; config (namespace, name, key);
+    claims (host,).
+    """
 
     what: str
     key: tuple[Any, ...]
     found: bool
 
 
-_CLAIMS = Lookup("claims", (), True)
-"""One lookup for all hosts: who holds one follows from every source at once."""
+Derivations = dict[Any, tuple[Any, Mapping[Lookup, None]]]
+"""Derived values by key, each with what was read for it."""
 
 
 class Reads:
@@ -165,7 +182,7 @@ class Reads:
     A few objects may lie in front of the world: what a phase has decided to make.
     """
 
-    __slots__ = ("_front", "_memo", "claimants", "lookups", "providers", "settings", "world")
+    __slots__ = ("_derivations", "_front", "claimants", "lookups", "providers", "settings", "world")
 
     def __init__(
         self,
@@ -181,7 +198,7 @@ class Reads:
         self.claimants = claimants
         self.lookups: dict[Lookup, None] = {}
         self._front: Mapping[Ref, Raw] = _NOTHING
-        self._memo = world.memo
+        self._derivations = world.derivations
 
     def get(self, ref: Ref) -> Raw | None:
         """The object, or None; both are recorded."""
@@ -204,11 +221,11 @@ class Reads:
         return found
 
     def holds(self, kind: Kind, namespace: str | None = None) -> bool:
-        """As World.holds, recorded like a list: an object more or less may change it."""
+        """As World.holds, recorded: only the first and the last object change the answer."""
         found = self.world.holds(kind, namespace) or any(
             ref[:2] == kind and namespace in (None, ref.namespace) for ref in self._front
         )
-        self.lookups[Lookup("list", (*kind, namespace, ()), found)] = None
+        self.lookups[Lookup("holds", (*kind, namespace), found)] = None
         return found
 
     def owned(self, owner: Owner) -> tuple[Raw, ...]:
@@ -222,14 +239,14 @@ class Reads:
 
         All that `make` read counts as read by everybody who asks for the value.
         """
-        if key not in self._memo:
+        if key not in self._derivations:
             inner = self._again()
             try:
-                self._memo[key] = (make(inner), inner.lookups)
+                self._derivations[key] = (make(inner), inner.lookups)
             finally:
                 self.lookups.update(inner.lookups)
         value: T
-        value, lookups = self._memo[key]
+        value, lookups = self._derivations[key]
         self.lookups.update(lookups)
         return value
 
@@ -245,7 +262,7 @@ class Reads:
 
     def claims(self, host: str) -> tuple[Claim, ...]:
         """Who asks for `host`, the rightful one first; recorded."""
-        self.lookups[_CLAIMS] = None
+        self.lookups[Lookup("claims", (host,), True)] = None
         return self.world.claims(host, settings=self.settings, claimants=self.claimants)
 
     def differs(self, identity: str) -> bool:
@@ -261,13 +278,13 @@ class Reads:
         wider = self._again()
         wider.lookups = self.lookups
         wider._front = {**self._front, **{ref_of(obj): obj for obj in objects}}
-        wider._memo = {}
+        wider._derivations = {}
         return wider
 
     def _again(self) -> Reads:
         """Another recorder of the same picture, with nothing recorded."""
         again = Reads(self.world, self.settings, providers=self.providers, claimants=self.claimants)
-        again._front, again._memo = self._front, self._memo
+        again._front, again._derivations = self._front, self._derivations
         return again
 
 

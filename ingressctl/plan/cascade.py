@@ -37,7 +37,7 @@ class Reconcile(Protocol):
 SOURCES: Mapping[Kind, Reconcile] = {
     ("serving.kserve.io", "InferenceService"): kserve.reconcile,
 }
-CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.claims,)
+CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.CLAIMANT,)
 
 
 class Touched:
@@ -89,7 +89,7 @@ class Touched:
             return key in self.refs
         if what == "config":
             return Ref("", "ConfigMap", key[0], key[1]) in self.refs
-        if what == "list":
+        if what in ("list", "holds"):
             return key[:3] in self.places
         return what == "claims" and self.sources
 

@@ -12,32 +12,26 @@ from collections.abc import Iterable, Iterator
 from ingressctl.api import configmaps
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
+from ingressctl.api.refs import Raw
 from ingressctl.core import naming
 from ingressctl.core.model import Host
-from ingressctl.core.settings import Settings
-from ingressctl.core.world import Claim, Reads, World
+from ingressctl.core.world import Claim, Claimant, Reads
 from ingressctl.sources.kserve import config as configuration
 from ingressctl.sources.kserve import hosts, mode, views, visibility
 from ingressctl.sources.kserve.draft import Draft
 
 
-def claims(world: World, settings: Settings) -> Iterator[Claim]:
-    """A claim for each host of each service."""
-    reads = Reads(world, settings, providers={})
+def claims(obj: Raw, reads: Reads) -> tuple[Claim, ...]:
+    """A claim for each host of one service; none where its hosts are not known."""
     try:
         config, ingress = configuration.load(reads), configuration.ingress(reads)
-    except configmaps.ConfigFault:
-        return
-    for obj in world.list(KIND):
-        try:
-            service = views.of(obj, world)
-            names = tuple(_hosts(service, mode.resolve(service, config, reads), ingress, reads))
-        except (ViewFault, naming.NameFault):
-            continue
-        meta = obj.get("metadata") or {}
-        created, holds = str(meta.get("creationTimestamp") or ""), bool(service.status.get("url"))
-        for name in names:
-            yield Claim(service.ref, name, holds, created)
+        service = views.of(obj, reads.world)
+        names = tuple(_hosts(service, mode.resolve(service, config, reads), ingress, reads))
+    except (configmaps.ConfigFault, ViewFault, naming.NameFault):
+        return ()
+    meta = obj.get("metadata") or {}
+    created, holds = str(meta.get("creationTimestamp") or ""), bool(service.status.get("url"))
+    return tuple(Claim(service.ref, name, holds, created) for name in names)
 
 
 def _hosts(
@@ -84,3 +78,6 @@ def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) ->
 
 def _names(found: Iterable[Host]) -> Iterator[str]:
     return (host.name for host in found)
+
+
+CLAIMANT = Claimant(KIND, claims)

@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test check bench demo readme lock clean
+.PHONY: test check bench demo readme chart lock clean
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests
@@ -31,6 +31,9 @@ $(STAMP): pyproject.toml requirements.lock
 	$(BIN)/python -m pip install -q --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
+
+chart: $(STAMP)
+	$(BIN)/python -m tests.unit.chart.files
 
 lock: $(STAMP)
 	$(BIN)/python -m piptools compile -q --all-extras --generate-hashes --strip-extras --allow-unsafe \

@@ -1,0 +1,1 @@
+"""Tests on a real cluster: a real API server, Istio and Envoy, started by bed/."""

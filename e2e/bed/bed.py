@@ -1,0 +1,172 @@
+"""The bed as tests see it: started with the parts they ask for, spoken to by kubectl."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shutil
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from types import TracebackType
+
+import yaml
+
+from e2e.bed import (
+    apiserver,
+    certificates,
+    controller_manager,
+    crds,
+    etcd,
+    folders,
+    http,
+    kubeconfigs,
+    ports,
+    timing,
+    waiting,
+)
+from e2e.bed.kubectl import Kubectl
+from e2e.bed.processes import Process
+
+CONTROLLERS, CRDS = "controllers", "crds"
+ALL = (CRDS, CONTROLLERS)
+
+REACHED = ("127.0.0.1", "10.244.0.1")
+"""Addresses of the API server that its certificate is good for: here, and from a pod network."""
+
+CRD_SECONDS = 60
+
+
+class Bed:
+    """A running cluster. `stop` ends every process and removes every file but the logs."""
+
+    def __init__(self, logs: Path | None, api: apiserver.Settings) -> None:
+        self.folder = folders.make()
+        self.logs = logs or self.folder / "logs"
+        self._api = api
+        self.processes: list[Process] = []
+
+    @classmethod
+    def start(
+        cls,
+        parts: Collection[str] = ALL,
+        *,
+        logs: Path | None = None,
+        api: apiserver.Settings = apiserver.PLAIN,
+    ) -> Bed:
+        """With etcd, an API server and `parts`. Logs outlive it if they have a place of their own.
+
+        Raises absence.Absent if a part cannot be had on this machine.
+        """
+        bed = cls(logs, api)
+        try:
+            bed._start(parts)
+        except BaseException:
+            bed.stop()
+            raise
+        return bed
+
+    def __enter__(self) -> Bed:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _start(self, parts: Collection[str]) -> None:
+        self._start_apiserver()
+        if CRDS in parts:
+            self._create_crds()
+        if CONTROLLERS in parts:
+            self._start_controllers()
+
+    def _start_apiserver(self) -> None:
+        self.keys = certificates.make(self.folder / "keys", addresses=REACHED)
+        clients, peers, port = ports.free(3)
+        store, url = etcd.start(self.folder / "etcd", log=self._log("etcd"), ports=(clients, peers))
+        self.processes.append(store)
+        server, self.url = apiserver.start(
+            self.keys, etcd=url, port=port, log=self._log("kube-apiserver"), settings=self._api
+        )
+        self.processes.append(server)
+        self.kubeconfig = kubeconfigs.admin(
+            self.folder / "admin.kubeconfig", url=self.url, keys=self.keys
+        )
+        self.kubectl = Kubectl(self.kubeconfig, self.folder / "kubectl")
+
+    def _create_crds(self) -> None:
+        made = crds.everything()
+        with timing.measured(f"create {len(made)} CRDs"):
+            text = yaml.dump_all(made, Dumper=yaml.CSafeDumper)
+            # Unchecked: the description to check by is made anew with every CRD.
+            self.kubectl("create", "--validate=false", "-f", "-", stdin=text)
+            self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+            self._wait_served(crds.paths(made))
+
+    def _wait_served(self, paths: Iterable[str]) -> None:
+        """For a moment after they are established, storage answers that it is not ready."""
+        context = http.trusting(self.keys)
+        for path in paths:
+            served = functools.partial(http.is_ok, self.url + path, context)
+            waiting.until(f"{path} is served", served, seconds=CRD_SECONDS)
+
+    def _start_controllers(self) -> None:
+        self.processes.append(
+            controller_manager.start(
+                self.keys,
+                kubeconfig=self.kubeconfig,
+                port=ports.free(1)[0],
+                log=self._log("kube-controller-manager"),
+            )
+        )
+
+    def _log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def apply(self, text: str) -> None:
+        """Make the objects of this YAML be there as they are written."""
+        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=text)
+
+    def check(self) -> None:
+        """Raises processes.Ended if a part ended by itself."""
+        for process in self.processes:
+            process.check()
+
+    def account(self, namespace: str, name: str) -> Path:
+        """A kubeconfig of this ServiceAccount, which is made if it is not there.
+
+        It may do what its bindings allow, which is nothing for a new one.
+        """
+        self.apply(_account(namespace, name))
+        token = self.kubectl("create", "token", name, "-n", namespace, "--duration=24h").strip()
+        path = self.folder / f"{namespace}.{name}.kubeconfig"
+        return kubeconfigs.account(
+            path, url=self.url, ca=self.keys.ca, token=token, namespace=namespace
+        )
+
+    def kubectl_as(self, kubeconfig: Path) -> Kubectl:
+        """kubectl as whom this kubeconfig names."""
+        return Kubectl(kubeconfig, self.folder / "kubectl")
+
+    def stop(self) -> None:
+        """End all parts, the last started first."""
+        with contextlib.ExitStack() as ending:
+            ending.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            for process in self.processes:
+                ending.callback(process.stop)
+            self.processes = []
+
+
+def _account(namespace: str, name: str) -> str:
+    made = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": name, "namespace": namespace},
+        },
+    ]
+    return yaml.safe_dump_all(made)

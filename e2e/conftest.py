@@ -1,0 +1,62 @@
+"""A bed for each test module, and the times of its parts after the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.bed import absence, timing
+from e2e.bed.bed import ALL, Bed
+
+LOGS = Path(__file__).resolve().parents[1] / "build" / "e2e"
+"""Kept after the tests, one folder a module; `make clean` removes them."""
+
+
+@pytest.fixture(scope="module")
+def make_bed(request: pytest.FixtureRequest) -> Iterator[Callable[..., Bed]]:
+    """Starts beds as Bed.start does, and ends them after the module's last test."""
+    logs = LOGS / request.module.__name__.rsplit(".", 1)[-1]
+    started: list[Bed] = []
+
+    def start(*args: Any, **kwargs: Any) -> Bed:
+        place = logs / str(len(started)) if started else logs
+        try:
+            started.append(Bed.start(*args, logs=place, **kwargs))
+        except absence.Absent as absent:
+            _do_without(absent)
+        return started[-1]
+
+    yield start
+    for bed in started:
+        bed.stop()
+
+
+@pytest.fixture(scope="module")
+def bed(request: pytest.FixtureRequest, make_bed: Callable[..., Bed]) -> Bed:
+    """A bed with the parts that the module names in PARTS, all of them if it names none."""
+    return make_bed(getattr(request.module, "PARTS", ALL))
+
+
+@pytest.fixture(autouse=True)
+def _no_part_ended(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A part that ended during a test makes that test fail, with the last words of its log."""
+    yield
+    if "bed" in request.fixturenames:
+        request.getfixturevalue("bed").check()
+
+
+def _do_without(absent: absence.Absent) -> None:
+    if absence.is_failure():
+        pytest.fail(f"{absent} (CI=true allows no part to be absent)", pytrace=False)
+    pytest.skip(str(absent))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How long each part took to build and to start."""
+    if timing.spans:
+        terminalreporter.section("parts of the bed")
+        for span in timing.spans:
+            terminalreporter.write_line(timing.line(*span))

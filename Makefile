@@ -4,10 +4,18 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test check bench demo readme chart lock clean
+.PHONY: test e2e e2e-shell check bench demo readme chart lock clean
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests
+
+# On a real cluster, built from Go modules once a machine; without Go it says so and skips.
+e2e: $(STAMP)
+	$(BIN)/python -m e2e.bed build
+	$(BIN)/python -m pytest -rs e2e
+
+e2e-shell: $(STAMP)
+	@$(BIN)/python -m e2e.bed shell
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

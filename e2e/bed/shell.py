@@ -1,0 +1,40 @@
+"""``make e2e-shell``: a person in a shell, in front of a running bed, until the shell ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+from e2e.bed import absence, building, programs, timing
+from e2e.bed.bed import Bed
+
+
+def run() -> int:
+    """The exit code: that of a failed start, else 0."""
+    try:
+        with Bed.start() as bed:
+            _be_there(bed)
+    except absence.Absent as absent:
+        print(f"skipped: {absent}")
+        return int(absence.is_failure())
+    return 0
+
+
+def _be_there(bed: Bed) -> None:
+    for span in timing.spans:
+        print(timing.line(*span))
+    print(f"logs: {bed.logs}\nKUBECONFIG is set and kubectl is on PATH; exit ends the cluster.")
+    sys.stdout.flush()
+    kept = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the shell's
+    try:
+        subprocess.run([os.environ.get("SHELL", "/bin/sh")], env=_environment(bed), check=False)
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+def _environment(bed: Bed) -> dict[str, str]:
+    folders = [str(building.built(program).parent) for program in (programs.KUBECTL, programs.HELM)]
+    path = os.pathsep.join((*folders, os.environ.get("PATH", "")))
+    return {**os.environ, "PATH": path, "KUBECONFIG": str(bed.kubeconfig)}

@@ -114,3 +114,42 @@ class _Change:
         if controller:
             rest = tuple(other for other in self.owned.get(controller, ()) if other != ref)
             self.owned[controller] = rest
+
+
+class LiveIndex(Index):
+    """An index that is changed in place, for a picture that follows a cluster."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__({}, {})
+
+    def put(self, ref: Ref, old: Raw | None, new: Raw) -> None:
+        """An object came, or took the place of `old`."""
+        before = _controller(ref, old) if old is not None else None
+        after = _controller(ref, new)
+        if old is None:
+            space = self._by_kind.setdefault(ref[:2], {}).setdefault(ref.namespace, [])
+            bisect.insort(space, ref)
+        if before != after:
+            self._disown(ref, before)
+            if after:
+                self._owned[after] = (*self._owned.get(after, ()), ref)
+
+    def remove(self, ref: Ref, old: Raw) -> None:
+        """An object is gone."""
+        spaces = self._by_kind[ref[:2]]
+        space = spaces[ref.namespace]
+        del space[bisect.bisect_left(space, ref)]
+        if not space:
+            del spaces[ref.namespace]
+        self._disown(ref, _controller(ref, old))
+
+    def _disown(self, ref: Ref, controller: Controller | None) -> None:
+        if controller is None:
+            return
+        rest = tuple(other for other in self._owned.get(controller, ()) if other != ref)
+        if rest:
+            self._owned[controller] = rest
+        else:
+            self._owned.pop(controller, None)

@@ -162,7 +162,7 @@ def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
 class Lookup(NamedTuple):
     """One thing a reconcile looked at, and the answer's kind.
 
-    By `what`, the `key` is: get a Ref; list (group, kind, namespace or None, labels); holds
+    By `what`, the `key` is: get and exists a Ref; list (group, kind, namespace or None, labels); holds
     (group, kind, namespace or None); owned the owner's Ref; config (namespace, name, key);
     claims (host,).
     """
@@ -205,6 +205,12 @@ class Reads:
         obj = self._seen(ref)
         self.lookups[Lookup("get", ref, obj is not None)] = None
         return obj
+
+    def exists(self, ref: Ref) -> bool:
+        """Whether there is such an object, recorded: what it says does not matter."""
+        found = self._seen(ref) is not None
+        self.lookups[Lookup("exists", ref, found)] = None
+        return found
 
     def list(
         self,

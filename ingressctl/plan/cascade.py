@@ -85,7 +85,7 @@ class Touched:
         What an owner owns is changed by its own reconcile alone, which asks again itself.
         """
         what, key = lookup.what, lookup.key
-        if what == "get":
+        if what in ("get", "exists"):
             return key in self.refs
         if what == "config":
             return Ref("", "ConfigMap", key[0], key[1]) in self.refs

@@ -78,7 +78,7 @@ def _text(reads: Reads, key: str) -> str | None:
     """A key of the ConfigMap; what KServe ships where there is no ConfigMap at all."""
     place = reads.settings.config_namespace
     text = reads.config(place, NAME, key)
-    if text is None and reads.get(Ref("", "ConfigMap", place, NAME)) is None:
+    if text is None and not reads.exists(Ref("", "ConfigMap", place, NAME)):
         return _shipped(key)
     return text
 

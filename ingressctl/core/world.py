@@ -162,7 +162,8 @@ def precedence(claim: Claim) -> tuple[bool, bool, str, str, str]:
 class Lookup(NamedTuple):
     """One thing a reconcile looked at, and the answer's kind.
 
-    By `what`, the `key` is: get and exists a Ref; list (group, kind, namespace or None, labels); holds
+    By `what`, the `key` is: get and exists a Ref; list (group, kind, namespace or
+    None, labels); holds
     (group, kind, namespace or None); owned the owner's Ref; config (namespace, name, key);
     claims (host,).
     """

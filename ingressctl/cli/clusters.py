@@ -15,14 +15,15 @@ from ingressctl.cli.problems import CommandFault
 from ingressctl.core.outcome import Origin
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, World
-from ingressctl.plan import kinds
+from ingressctl.plan import kindnames, kinds
 from ingressctl.plan.manifests import Note
 
 if TYPE_CHECKING:
-    from ingressctl.cluster.readonly import Question
+    from ingressctl.cluster.connection import Choice
+    from ingressctl.cluster.readonly import Question, Refused
 
 NOT_ASKED = frozenset({"EndpointSlice", "HorizontalPodAutoscaler"})
-"""Kinds that no answer about a cluster needs."""
+"""Kinds that no answer about a cluster needs, unless it is about one object."""
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "": 1.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|)")
@@ -32,7 +33,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|)")
 class Held:
     """What exists already: objects, the namespace that a kubeconfig names, absent kinds.
 
-    `is_nothing`: files are laid over nothing at all.
+    `is_nothing`: files are laid over nothing at all; `refused` are kinds that may not be read.
     """
 
     world: World
@@ -40,27 +41,58 @@ class Held:
     absent: frozenset[Kind] = frozenset()
     is_folder: bool = False
     is_nothing: bool = False
+    refused: frozenset[Kind] = frozenset()
 
 
-def read(base: options.Base, settings: Settings, printer: Printer) -> Held:
-    """Everything that routes may follow from. Raises CommandFault."""
-    from ingressctl.cluster import connection, readonly  # noqa: PLC0415 - half a second
+def choice(base: options.Base) -> Choice:
+    """What a person chose of the kubeconfig."""
+    from ingressctl.cluster.connection import Choice  # noqa: PLC0415 - half a second
 
-    choice = connection.Choice(
+    return Choice(
         base.kubeconfig, base.context, base.cluster, base.user, base.as_user, tuple(base.as_group)
     )
+
+
+def read(
+    base: options.Base,
+    settings: Settings,
+    printer: Printer,
+    *,
+    home: str = "",
+    beneath: bool = False,
+) -> Held:
+    """Everything that routes may follow from. Raises CommandFault.
+
+    `home` is the namespace that was chosen; `beneath` asks there for what lies below routes.
+    """
+    from ingressctl.cluster import connection, readonly  # noqa: PLC0415 - half a second
+
     seconds = parse_duration(base.request_timeout)
+    asked = (*_questions(settings), *(questions_beneath() if beneath else ()))
     try:
-        answer = readonly.read(_questions(settings), choice, seconds=seconds)
+        answer = readonly.read(asked, choice(base), seconds=seconds, home=home)
     except connection.Unusable as fault:
         raise CommandFault.of(
             str(fault), "check kubeconfig and network, or give --against none or a folder"
         ) from None
-    for resource, reason in answer.refused:
-        text = f"{resource.plural} may not be listed and are left out: {reason}"
-        printer.notices([Note(text, "ask for the right to list them", Origin("cluster"))])
+    tell_refused(answer.refused, printer)
     world = World.of(_of_their_shape(answer.objects, printer))
-    return Held(world, answer.namespace, answer.absent)
+    return Held(
+        world,
+        answer.namespace,
+        answer.absent,
+        refused=frozenset(item.resource.identity for item in answer.refused if not item.instead),
+    )
+
+
+def tell_refused(refused: Iterable[Refused], printer: Printer) -> None:
+    """Names every right that is missing, and what that leaves out."""
+    for item in refused:
+        name = kindnames.called(item.resource)
+        where = f"in namespace {item.namespace}" if item.namespace else "in every namespace"
+        left = f"only those of namespace {item.instead} are known" if item.instead else "left out"
+        text = f"{name} may not be listed {where}, {left}: {item.reason}"
+        printer.notices([Note(text, f"ask for the verb list on {name} {where}", Origin("cluster"))])
 
 
 def _of_their_shape(objects: Iterable[Raw], printer: Printer) -> Iterator[Raw]:
@@ -74,13 +106,11 @@ def _of_their_shape(objects: Iterable[Raw], printer: Printer) -> Iterator[Raw]:
             printer.notices([Note(text, "correct the object", Origin("cluster"))])
 
 
-def parse_duration(text: str) -> float | None:
+def parse_duration(text: str, flag: str = "--request-timeout") -> float | None:
     """Seconds of ``1m30s`` or ``500ms``; 0 means no limit. Raises CommandFault."""
     parts = _DURATION.findall(text)
     if not text or "".join(number + unit for number, unit in parts) != text:
-        raise CommandFault.of(
-            f"--request-timeout cannot be {text!r}", "write a duration such as 10s or 1m"
-        )
+        raise CommandFault.of(f"{flag} cannot be {text!r}", "write a duration such as 10s or 1m")
     return sum(float(number) * _UNITS[unit] for number, unit in parts) or None
 
 
@@ -96,3 +126,11 @@ def _questions(settings: Settings) -> Iterator[Question]:
             yield Question(resource, tuple(spaces))
         else:
             yield Question(resource)
+
+
+def questions_beneath() -> tuple[Question, ...]:
+    """Kinds below a route, in the namespace of the object that somebody asks about."""
+    from ingressctl.cluster.readonly import HOME, Question  # noqa: PLC0415 - half a second
+
+    also = (item for item in kinds.RESOURCES if item.kind == "HorizontalPodAutoscaler")
+    return tuple(Question(resource, (HOME,)) for resource in (*also, *kindnames.BENEATH))

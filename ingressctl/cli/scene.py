@@ -22,7 +22,7 @@ from ingressctl.core.differences import Compat, UnknownDifference
 from ingressctl.core.outcome import Origin
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Assume, Part, Settings
-from ingressctl.core.world import World
+from ingressctl.core.world import Kind, World
 from ingressctl.plan import folders, kinds, overlay, trials
 from ingressctl.plan.manifests import Document, Note
 from ingressctl.plan.overlay import Laid
@@ -40,6 +40,12 @@ class Scene:
     providers: Mapping[str, Provider]
     now: datetime
     texts: Mapping[str, bytes]
+    namespace: str = "default"
+    """The namespace that was chosen, else that of the kubeconfig."""
+    on_cluster: bool = False
+    """Whether what exists was read from a cluster."""
+    refused: frozenset[Kind] = frozenset()
+    """Kinds that may not be read there."""
 
 
 def build(
@@ -51,14 +57,16 @@ def build(
     *,
     need_files: bool = True,
     whole: bool = False,
+    beneath: bool = False,
 ) -> Scene:
-    """The scene of a command; `whole` if it asks about everything that exists.
+    """The scene of a command; `whole` if it asks about everything that exists, `beneath` if
+    what lies below the routes of the chosen namespace counts.
 
     Raises CommandFault.
     """
     settings, providers = decide(rules, chosen)
     sources = read_inputs(given, need_files=need_files)
-    held = hold(base, settings, printer)
+    held = hold(base, settings, printer, home=given.namespace, beneath=beneath)
     if held.is_nothing and not (given.filename or given.kustomize):
         raise CommandFault.of(
             "no input is given", "name files with -f, or what exists with --against or a kubeconfig"
@@ -75,7 +83,17 @@ def build(
     if not rules.assume:
         settings = replace(settings, fresh=laid.fresh)
         tell_assumption(laid, printer)
-    return Scene(laid, settings, providers, now, sources.texts)
+    on_cluster = not (held.is_folder or held.is_nothing)
+    return Scene(
+        laid,
+        settings,
+        providers,
+        now,
+        sources.texts,
+        namespace=namespace,
+        on_cluster=on_cluster,
+        refused=held.refused,
+    )
 
 
 def on_completed(
@@ -174,13 +192,20 @@ def _beside(text: str, write: frozenset[Part]) -> bool:
     return bool(text)
 
 
-def hold(base: options.Base, settings: Settings, printer: Printer) -> Held:
+def hold(
+    base: options.Base,
+    settings: Settings,
+    printer: Printer,
+    *,
+    home: str = "",
+    beneath: bool = False,
+) -> Held:
     """What files are laid over. Raises CommandFault."""
     against = base.against or _default_base(base, printer)
     if against == "none":
         return Held(World({}), is_nothing=True)
     if against == "cluster":
-        return clusters.read(base, settings, printer)
+        return clusters.read(base, settings, printer, home=home, beneath=beneath)
     sources = inputs.read_folder(against)
     return Held(World.of(item.obj for item in sources.documents), is_folder=True)
 

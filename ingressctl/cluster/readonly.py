@@ -7,7 +7,8 @@ rest is answered all the same. Nothing is ever written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -29,26 +30,52 @@ PASSING = frozenset({429, 502, 503, 504})
 ATTEMPTS = 6
 
 
+HOME = "."
+"""Stands for the namespace that a person chose, else that of the context; no name is so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A kind to list, everywhere or in some namespaces."""
+    """A kind to list, everywhere or in some namespaces (`HOME` among them)."""
 
     resource: Resource
     namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A list that may not be read: of a namespace, or "" for all of them.
+
+    `instead` is the namespace that was read in place of all, "" where none could be.
+    """
+
+    resource: Resource
+    namespace: str
+    reason: str
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """Objects, kinds that are not served, kinds that may not be listed with the reason."""
+    """Objects, kinds that are not served, lists that may not be read."""
 
     objects: tuple[Raw, ...]
     absent: frozenset[Kind]
-    refused: tuple[tuple[Resource, str], ...]
+    refused: tuple[Refused, ...]
     namespace: str
     host: str
 
 
-class _Status(Exception):
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one question found: objects, and what of it may not be read."""
+
+    objects: tuple[Raw, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    absent: bool = False
+
+
+class Status(Exception):
     """The API server answered with another status than 200."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -58,29 +85,42 @@ class _Status(Exception):
 
 
 def _passes(fault: BaseException) -> bool:
-    return isinstance(fault, _Status) and fault.status in PASSING
+    return isinstance(fault, Status) and fault.status in PASSING
 
 
-def read(questions: Iterable[Question], choice: Choice, *, seconds: float | None) -> Answer:
+def read(
+    questions: Iterable[Question], choice: Choice, *, seconds: float | None, home: str = ""
+) -> Answer:
     """The answers to all questions, within `seconds` in all (None: no limit).
+
+    `home` is the namespace that a person chose. Who may not list a kind everywhere gets what
+    is there.
 
     Raises Unusable when the cluster cannot be reached or knows nobody by our credentials.
     """
-    return asyncio.run(_read(tuple(questions), choice, seconds))
+    return asyncio.run(_read(tuple(questions), choice, seconds, home))
 
 
-async def _read(questions: tuple[Question, ...], choice: Choice, seconds: float | None) -> Answer:
+async def _read(
+    questions: tuple[Question, ...], choice: Choice, seconds: float | None, home: str
+) -> Answer:
     connection = await connect(choice)
-    host = str(connection.configuration.host)
     try:
         async with asyncio.timeout(seconds):
-            return await _ask(questions, choice, connection)
+            return await _ask(questions, choice, connection, home)
     except TimeoutError:
+        host = connection.configuration.host
         raise Unusable(f"the cluster at {host} did not answer within {seconds:g} s") from None
-    except (aiohttp.ClientError, OSError) as fault:
-        raise Unusable(f"the cluster at {host} cannot be reached: {_told(fault)}") from None
-    except _Status as fault:
-        raise Unusable(f"the cluster at {host} answers {fault.status}: {fault.message}") from None
+    except (aiohttp.ClientError, OSError, Status) as fault:
+        raise unusable(fault, connection) from None
+
+
+def unusable(fault: Exception, connection: Connection) -> Unusable:
+    """What a person is told where a cluster cannot be asked."""
+    host = connection.configuration.host
+    if isinstance(fault, Status):
+        return Unusable(f"the cluster at {host} answers {fault.status}: {fault.message}")
+    return Unusable(f"the cluster at {host} cannot be reached: {_told(fault)}")
 
 
 def _told(fault: Exception) -> str:
@@ -89,39 +129,31 @@ def _told(fault: Exception) -> str:
     return str(text)
 
 
-async def _ask(questions: tuple[Question, ...], choice: Choice, connection: Connection) -> Answer:
+async def _ask(
+    questions: tuple[Question, ...], choice: Choice, connection: Connection, home: str
+) -> Answer:
+    home = home or connection.namespace or "default"
     async with ApiClient(configuration=connection.configuration) as client:
-        reader = _Reader(client, choice)
+        reader = Reader(client, choice)
         served = await reader.served()
         limit = asyncio.Semaphore(AT_ONCE)
 
-        async def one(question: Question) -> list[Raw] | _Status:
+        async def one(question: Question) -> Found:
             async with limit:
-                return await reader.answer(question, served)
+                return await reader.answer(question, served, home)
 
-        answers = await asyncio.gather(*(one(question) for question in questions))
-    pairs = tuple(zip(questions, answers, strict=True))
-    for _, found in pairs:
-        if isinstance(found, _Status) and found.status not in (FORBIDDEN, NOT_FOUND):
-            raise found
+        found = await asyncio.gather(*(one(question) for question in questions))
+    pairs = tuple(zip(questions, found, strict=True))
     return Answer(
-        tuple(obj for _, found in pairs if isinstance(found, list) for obj in found),
-        frozenset(asked.resource.identity for asked, found in pairs if _is(found, NOT_FOUND)),
-        tuple(
-            (asked.resource, found.message)
-            for asked, found in pairs
-            if isinstance(found, _Status) and found.status == FORBIDDEN
-        ),
+        tuple(obj for item in found for obj in item.objects),
+        frozenset(asked.resource.identity for asked, item in pairs if item.absent),
+        tuple(refused for item in found for refused in item.refused),
         connection.namespace,
         str(connection.configuration.host),
     )
 
 
-def _is(found: list[Raw] | _Status, status: int) -> bool:
-    return isinstance(found, _Status) and found.status == status
-
-
-class _Reader:
+class Reader:
     """GETs over the official client's session, decoded here."""
 
     def __init__(self, client: ApiClient, choice: Choice) -> None:
@@ -134,7 +166,7 @@ class _Reader:
         """Versions by group; None if discovery is forbidden, which is rare."""
         try:
             body = await self._get("/apis", {})
-        except _Status as fault:
+        except Status as fault:
             if fault.status == FORBIDDEN:
                 return None
             raise
@@ -144,44 +176,73 @@ class _Reader:
         }
 
     async def answer(
-        self, question: Question, served: Mapping[str, frozenset[str]] | None
-    ) -> list[Raw] | _Status:
-        """All objects that a question asks for, or the status that stands in the way."""
+        self, question: Question, served: Mapping[str, frozenset[str]] | None, home: str
+    ) -> Found:
+        """All objects that a question asks for, and what stands in the way. Raises Status."""
         resource = question.resource
-        version = _version(resource, served)
+        version = version_of(resource, served)
         if not version:
-            return _Status(NOT_FOUND, "not served")
-        root = f"/apis/{resource.group}/{version}" if resource.group else f"/api/{version}"
-        paths = [
-            f"{root}/namespaces/{namespace}/{resource.plural}" for namespace in question.namespaces
-        ] or [f"{root}/{resource.plural}"]
-        api_version = f"{resource.group}/{version}" if resource.group else version
-        try:
-            pages = [item for path in paths for item in await self._list(path)]
-        except _Status as fault:
-            return fault
-        head = {"apiVersion": api_version, "kind": resource.kind}
-        return [{**head, **item} for item in pages]
+            return Found(absent=True)
+        spaces = [home if space == HOME else space for space in question.namespaces] or [""]
+        objects: list[Raw] = []
+        refused: list[Refused] = []
+        for space in spaces:
+            try:
+                objects += await self.all_of(resource, version, space)
+            except Status as fault:
+                if fault.status == NOT_FOUND:
+                    return Found(absent=True)
+                if fault.status != FORBIDDEN:
+                    raise
+                instead = await self._at_home(resource, version, "" if space else home)
+                objects += instead or ()
+                read = home if instead is not None else ""
+                refused.append(Refused(resource, space, fault.message, read))
+        return Found(tuple(objects), tuple(refused))
 
-    async def _list(self, path: str) -> list[dict[str, Any]]:
+    async def _at_home(self, resource: Resource, version: str, home: str) -> list[Raw] | None:
+        """What somebody who may not look everywhere may see at home; None if nothing."""
+        if not (home and resource.namespaced):
+            return None
+        try:
+            return await self.all_of(resource, version, home)
+        except Status as fault:
+            if fault.status != FORBIDDEN:
+                raise
+            return None
+
+    async def all_of(self, resource: Resource, version: str, namespace: str) -> list[Raw]:
+        """The objects of a kind in a namespace, "" for every one. Raises Status."""
+        return (await self.snapshot(resource, version, namespace))[0]
+
+    async def snapshot(
+        self, resource: Resource, version: str, namespace: str
+    ) -> tuple[list[Raw], str]:
+        """As `all_of`, with the resourceVersion to watch from. Raises Status."""
+        items, at = await self._list(path_of(resource, version, namespace))
+        api_version = f"{resource.group}/{version}" if resource.group else version
+        head = {"apiVersion": api_version, "kind": resource.kind}
+        return [{**head, **item} for item in items], at
+
+    async def _list(self, path: str) -> tuple[list[dict[str, Any]], str]:
         """Every page; a list that expired under way is begun again once."""
         try:
             return await self._pages(path)
-        except _Status as fault:
+        except Status as fault:
             if fault.status != GONE:
                 raise
             return await self._pages(path)
 
-    async def _pages(self, path: str) -> list[dict[str, Any]]:
+    async def _pages(self, path: str) -> tuple[list[dict[str, Any]], str]:
         found: list[dict[str, Any]] = []
         query: dict[str, str] = {"limit": str(PAGE)}
         while True:
             body = await self._get(path, query)
             found.extend(body.get("items") or ())
-            token = (body.get("metadata") or {}).get("continue")
-            if not token:
-                return found
-            query["continue"] = token
+            metadata = body.get("metadata") or {}
+            if not metadata.get("continue"):
+                return found, str(metadata.get("resourceVersion") or "")
+            query["continue"] = metadata["continue"]
 
     @tenacity.retry(
         retry=tenacity.retry_if_exception(_passes),
@@ -191,25 +252,35 @@ class _Reader:
     )
     async def _get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """One GET, asked again while the answer is one that passes."""
+        async with self.open(path, query) as answer:
+            return _decoded(await answer.read())
+
+    @asynccontextmanager
+    async def open(
+        self, path: str, query: Mapping[str, str], *, timeout: float | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One GET whose body is still to be read. `timeout`: of each piece. Raises Status."""
         headers: dict[str, str] = {"Accept": "application/json", **self._choice.headers()}
         await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
         configuration = self._client.configuration
         url = f"{configuration.host}{path}{'?' if query else ''}{urlencode(query)}"
         pairs = [*headers.items(), *self._choice.group_headers()]
-        async with self._session.get(url, headers=pairs, proxy=configuration.proxy) as answer:
-            data = await answer.read()
+        limit = aiohttp.ClientTimeout(total=None, sock_read=timeout)
+        async with self._session.get(
+            url, headers=pairs, proxy=configuration.proxy, timeout=limit
+        ) as answer:
             if answer.status != 200:
-                raise _Status(answer.status, _message(data, answer.reason or ""))
-            return _decoded(data)
+                raise Status(answer.status, _message(await answer.read(), answer.reason or ""))
+            yield answer
 
 
 def _decoded(data: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise _Status(200, "what came is not JSON, so this is no API server") from None
+        raise Status(200, "what came is not JSON, so this is no API server") from None
     if not isinstance(value, dict):
-        raise _Status(200, "what came is no object, so this is no API server")
+        raise Status(200, "what came is no object, so this is no API server")
     return value
 
 
@@ -222,7 +293,14 @@ def _message(data: bytes, reason: str) -> str:
     return str(message or reason)
 
 
-def _version(resource: Resource, served: Mapping[str, frozenset[str]] | None) -> str:
+def path_of(resource: Resource, version: str, namespace: str) -> str:
+    """Where a kind is listed: in a namespace, or everywhere."""
+    root = f"/apis/{resource.group}/{version}" if resource.group else f"/api/{version}"
+    place = f"/namespaces/{namespace}" if namespace else ""
+    return f"{root}{place}/{resource.plural}"
+
+
+def version_of(resource: Resource, served: Mapping[str, frozenset[str]] | None) -> str:
     """The first of our versions that is served; "" if none is."""
     if not resource.group or served is None:
         return resource.versions[0]

@@ -13,18 +13,19 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from ingressctl.plan import kinds
+from ingressctl.plan import kindnames
 
 
 @dataclass
 class FakeApi:
     """Serves `objects` by (group, plural, namespace); `status` overrides a plural's answer,
-    `passing` its first answers."""
+    `passing` its first answers. `only_in`: lists of this namespace alone are allowed."""
 
     objects: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, int] = field(default_factory=dict)
     passing: dict[str, list[int]] = field(default_factory=dict)
     groups: tuple[str, ...] = ("serving.kserve.io", "apps", "gateway.networking.k8s.io")
+    only_in: str = ""
     page: int = 20
     seen: list[tuple[str, str, Mapping[str, str]]] = field(default_factory=list)
     port: int = 0
@@ -82,6 +83,8 @@ class FakeApi:
             return self.status[plural], {"kind": "Status", "message": f"{plural} is forbidden"}
         group = "" if words[0] == "api" else words[1]
         space = words[words.index("namespaces") + 1] if "namespaces" in words[:-1] else None
+        if self.only_in and space != self.only_in:
+            return 403, {"kind": "Status", "message": f"{plural} is forbidden"}
         found = [obj for obj in self.objects if _fits(obj, group, plural, space)]
         start = int(parse_qs(parts.query).get("continue", ["0"])[0])
         end = start + self.page
@@ -96,7 +99,7 @@ class FakeApi:
 def _group(name: str) -> dict[str, Any]:
     versions = {
         version
-        for resource in kinds.RESOURCES
+        for resource in kindnames.EVERY
         if resource.group == name
         for version in resource.versions
     }
@@ -105,7 +108,7 @@ def _group(name: str) -> dict[str, Any]:
 
 def _fits(obj: Mapping[str, Any], group: str, plural: str, space: str | None) -> bool:
     mine = obj["apiVersion"].rpartition("/")[0]
-    resource = kinds.BY_IDENTITY[mine, obj["kind"]]
+    resource = kindnames.BY_IDENTITY[mine, obj["kind"]]
     return (
         mine == group
         and resource.plural == plural

@@ -49,7 +49,8 @@ def test_a_kind_that_may_not_be_listed_is_named(api: FakeApi, tmp_path: Path) ->
     api.status["namespaces"] = 403
     config = api.kubeconfig(tmp_path / "config")
     done = run("preview", "-f", SERVICES, "--kubeconfig", config, "--compat", "kserve")
-    assert "namespaces may not be listed" in done.err
+    assert "namespaces may not be listed in every namespace, left out" in done.err
+    assert "ask for the verb list on namespaces" in done.err
     assert "namespaces is forbidden" in done.err
     assert done.code == 0
 

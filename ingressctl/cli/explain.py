@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import typer
 
 from ingressctl.api import dns
-from ingressctl.api.refs import Ref
 from ingressctl.cli import options, scene, telling
 from ingressctl.cli.output import Printer, safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
-from ingressctl.core.outcome import Fault, Finding
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.plan import applying, cascade, explain, missing, report, serving
+from ingressctl.plan import explain, missing, written
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 """What a method or the name of a header may be (RFC 9110 5.6.2)."""
@@ -91,13 +89,12 @@ def command(
         said = telling.told(heard, shown, verdict)
         printer.findings(said, bar=verdict.fail_on)
         broken = telling.faults(made.faults, said, shown, printer)
-        incomplete = bool(made.refused or made.underived)
-        if incomplete and answer.missed:
+        if made.is_incomplete and answer.missed:
             printer.warn("warning: no answer is printed, for what may take the request is missing")
         else:
             _print(answer, printer, form, trace=trace)
         telling.end(
-            fault=broken or incomplete,
+            fault=broken or made.is_incomplete,
             differs=False,
             found=telling.told((*heard, *answer.findings), shown, verdict),
             verdict=verdict,
@@ -179,35 +176,15 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip().lower(), value.strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Derived:
-    """What follows from the written sources, and why something of it does not."""
-
-    world: World
-    refused: tuple[Finding, ...]
-    underived: tuple[Finding, ...] = ()
-    faults: tuple[tuple[Ref, Fault], ...] = ()
-    carried: tuple[Table, ...] = ()
-
-
-def _derived(shown: Scene, request: Request) -> _Derived:
-    """The world after the written sources that may concern the request are reconciled.
-
-    What exists is taken as it is.
-    """
-    written = shown.laid.written
+def _derived(shown: Scene, request: Request) -> written.Derived:
+    """What follows from the written sources that may concern the request."""
     kept = explain.relevant(
-        (item.ref for item in written), request, shown.laid.world, shown.settings
+        (item.ref for item in shown.laid.written), request, shown.laid.world, shown.settings
     )
-    narrowed = replace(shown.laid, written=tuple(item for item in written if item.ref in kept))
-    laid, refused = applying.apply(narrowed, shown.settings)
-    only = frozenset(item.ref for item in laid.written)
-    if not only:
-        return _Derived(laid.world, refused)
-    done = cascade.run(
-        laid.world, shown.settings, now=shown.now, providers=shown.providers, only=only
+    narrowed = tuple(item for item in shown.laid.written if item.ref in kept)
+    return written.derive(
+        replace(shown.laid, written=narrowed),
+        shown.settings,
+        now=shown.now,
+        providers=shown.providers,
     )
-    faults = tuple((step.ref, fault) for step in done.steps for fault in step.faults)
-    carried = serving.carried(done, shown.settings, shown.providers)
-    underived = tuple(finding for step in done.steps for finding in report.underived(step))
-    return _Derived(done.world, refused, underived, faults, carried)

@@ -17,6 +17,7 @@ from ingressctl.core import findings as table
 from ingressctl.core.outcome import Fault, Finding, Origin
 from ingressctl.plan import manifests, report
 from ingressctl.plan.checks import inputs
+from ingressctl.plan.written import Derived
 
 
 @contextmanager
@@ -104,6 +105,16 @@ def faults(
         text = f"{ref}: {fault.path + ': ' if fault.path else ''}{fault.message}"
         printer.problem(Problem(text, _REMEDIES[fault.where], where))
     return any_fault
+
+
+def of_derived(
+    made: Derived, shown: Scene, printer: Printer, verdict: options.Verdict | None = None
+) -> bool:
+    """Tells why something that was written does not follow; whether anything does not."""
+    verdict = verdict or options.Verdict()
+    said = told((*of_inputs(shown), *made.refused, *made.underived), shown, verdict)
+    printer.findings(said, bar=verdict.fail_on)
+    return faults(made.faults, said, shown, printer) or made.is_incomplete
 
 
 _REMEDIES = {

@@ -49,6 +49,8 @@ def test_an_unknown_shell_is_a_usage_mistake() -> None:
         (["render", "--compare", "istio,gate"], ["istio,gateway_api"]),
         (["preview", "-o", "su"], ["summary"]),
         (["up", "--prov"], []),
+        (["get", "rou"], ["routes", "routes.route.openshift.io", "routes.serving.knative.dev"]),
+        (["get", "infe"], ["inferenceservices", "inferencegraphs"]),
     ],
 )
 def test_kubectl_gets_candidates(words: list[str], found: list[str]) -> None:

@@ -34,7 +34,7 @@ ALL = (
     Golden("help", ("--help",), 0, ("preview", "completion", "Exit codes", "Examples:")),
     *(
         Golden(f"help-{name}", (name, "--help"), 0, ("Usage: ingressctl", "Examples:", "--debug"))
-        for name in ("preview", "check", "explain", "render", "up", "version", "completion")
+        for name in ("preview", "check", "explain", "get", "render", "up", "version", "completion")
     ),
     Golden(
         "preview-new",
@@ -112,6 +112,18 @@ ALL = (
         ("explain", "http://nobody.example.com/", "-f", MODEL, "--against", BASE, "--trace"),
         0,
         ("404",),
+    ),
+    Golden(
+        "get-routes",
+        ("get", "routes", "-f", MODEL, "--against", BASE, "-q"),
+        0,
+        ("HOST", "churn-second-predictor:80", "  10 "),
+    ),
+    Golden(
+        "get-isvc-wide",
+        ("get", "isvc", "-f", RAISED, "--against", HELD, "-o", "wide"),
+        0,
+        ("PREVROLLEDOUTREVISION", "http://churn-team-a.example.com"),
     ),
     Golden(
         "check-held",

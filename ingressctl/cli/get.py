@@ -1,0 +1,213 @@
+"""``ingressctl get``: a table of routes as they would be served, or of objects of a kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
+from ingressctl.cli import names, options, scene, sheets, targets, telling
+from ingressctl.cli.output import Printer, as_list
+from ingressctl.cli.problems import CommandFault
+from ingressctl.cli.scene import Scene
+from ingressctl.core.world import Kind, Reads
+from ingressctl.plan import columns, kindnames, listing, registry, written
+from ingressctl.plan.columns import Sheet
+from ingressctl.plan.listing import Row
+from ingressctl.plan.written import Derived
+
+ROUTES = "routes"
+"""Not a kind: the routes of every provider."""
+
+NOT_ROUTES: frozenset[Kind] = frozenset({("", "Service")})
+"""Kinds that a provider writes beside its routes."""
+
+_LABEL = re.compile(r"\s*(?P<key>[^=!,\s]+)\s*(?:(?P<sign>==?|!=)\s*(?P<value>[^,\s]*))?\s*")
+
+
+@options.command
+def command(
+    *,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="routes, or a kind such as httproutes or isvc.",
+            autocompletion=names.listed,
+        ),
+    ],
+    everywhere: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Of all namespaces.")
+    ] = False,
+    selector: Annotated[
+        str,
+        typer.Option("-l", "--selector", metavar="LABELS", help="Only with labels: a=b,c!=d,e."),
+    ] = "",
+    form: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="wide|name|json|yaml|jsonpath=",
+            autocompletion=options.values(*sheets.FORMS),
+            help="Form of the output [default: a table].",
+        ),
+    ] = "",
+    no_headers: Annotated[
+        bool, typer.Option("--no-headers", help="Leave the titles of the table out.")
+    ] = False,
+    given: options.Inputs,
+    rules: options.Rules,
+    chosen: options.Providers,
+    base: options.Base,
+    talk: options.Talk,
+) -> None:
+    """List routes, or the objects of a kind.
+
+    Of routes a line for each backend of each rule of each host is printed, read back from the
+    objects that exist, whoever wrote them. With -f the objects of the files count as if they
+    were applied.
+
+    Ends with 0 whatever is found, and with 2 if an object of the files would be refused or
+    cannot be derived.
+
+    Examples:
+      ingressctl get routes                      # needs a kubeconfig
+      ingressctl get httproutes -A -o wide       # needs a kubeconfig
+      ingressctl get routes -f models/ -R --against none
+      ingressctl get isvc -f models/ -R -o 'jsonpath={.items[*].status.url}'
+    """
+    with telling.guarded(talk) as printer:
+        sheets.check_form(form)
+        keep = _selection(selector)
+        wanted = () if kind == ROUTES else tuple(item.identity for item in targets.resources(kind))
+        shown = scene.build(
+            given,
+            rules,
+            chosen,
+            base,
+            printer,
+            need_files=False,
+            whole=True,
+            beneath=any(item.identity in wanted for item in kindnames.BENEATH),
+        )
+        made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
+        fault = telling.of_derived(made, shown, printer)
+        asked = _Asked(shown, made, wanted, keep, _place(given, shown, everywhere))
+        _print(asked, form, printer, titles=not no_headers, everywhere=everywhere)
+        telling.end(fault=fault, differs=False, found=(), verdict=options.Verdict())
+
+
+def _place(given: options.Inputs, shown: Scene, everywhere: bool) -> str:
+    """The namespace that is listed; "" for all. Files alone have no current one."""
+    if everywhere or not (given.namespace or shown.on_cluster):
+        return ""
+    return shown.namespace
+
+
+class _Asked:
+    """The objects of the question, and their rows where they are routes."""
+
+    def __init__(
+        self,
+        shown: Scene,
+        made: Derived,
+        wanted: tuple[Kind, ...],
+        keep: Callable[[Raw], bool],
+        namespace: str,
+    ) -> None:
+        routing = tuple(
+            kind for kind in registry.routing_kinds(shown.providers) if kind not in NOT_ROUTES
+        )
+        self.shown = shown
+        self.made = made
+        self.namespace = namespace
+        self.kinds = wanted or routing
+        self.are_routes = all(kind in routing for kind in self.kinds)
+        self.objects = tuple(
+            obj
+            for kind in self.kinds
+            for obj in made.world.list(kind)
+            if keep(obj) and ref_of(obj).namespace in ("", namespace or ref_of(obj).namespace)
+        )
+        self.carries = not wanted and keep({})
+
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the objects, and of providers that have none."""
+        reads = Reads(self.made.world, self.shown.settings, providers=self.shown.providers)
+        refs = {ref_of(obj) for obj in self.objects}
+
+        def wanted(ref: Ref) -> bool:
+            if ref in refs:
+                return True
+            carried = self.carries and ref[:2] not in self.kinds
+            return carried and ref.namespace in ("", self.namespace or ref.namespace)
+
+        return listing.rows(listing.tables(reads, self.made.carried), reads, wanted=wanted)
+
+
+def _print(asked: _Asked, form: str, printer: Printer, *, titles: bool, everywhere: bool) -> None:
+    if form in ("", "wide"):
+        spaces = {ref_of(obj).namespace for obj in asked.objects if ref_of(obj).namespace}
+        found = tuple(_sheets(asked, everywhere=everywhere or len(spaces) > 1, wide=form == "wide"))
+        if not found:
+            _say_nothing(asked, printer)
+        for place, sheet in enumerate(found):
+            printer.data([*([""] if place else []), *sheets.lines(sheet, titles=titles)])
+    elif form == "name":
+        printer.data(map(_name, asked.objects))
+    else:
+        sheets.machine(as_list(map(_plain, asked.objects)), form, printer)
+
+
+def _sheets(asked: _Asked, *, everywhere: bool, wide: bool) -> Iterable[Sheet]:
+    """One table of routes, or one of each kind."""
+    if asked.are_routes:
+        rows = asked.rows()
+        if rows:
+            yield columns.of_routes(rows, everywhere=everywhere, wide=wide)
+        return
+    for kind in asked.kinds:
+        objects = [obj for obj in asked.objects if ref_of(obj)[:2] == kind]
+        if objects:
+            yield columns.of_objects(objects, now=asked.shown.now, everywhere=everywhere, wide=wide)
+
+
+def _say_nothing(asked: _Asked, printer: Printer) -> None:
+    if not asked.namespace:
+        printer.say("No resources found.")
+        return
+    printer.say(f"No resources found in {asked.namespace} namespace.")
+
+
+def _name(obj: Raw) -> str:
+    ref = ref_of(obj)
+    return f"{kindnames.one(kindnames.BY_IDENTITY[ref.group, ref.kind])}/{ref.name}"
+
+
+def _plain(obj: Raw) -> Mapping[str, Any]:
+    """The object as kubectl prints it: what managers of fields keep is left out."""
+    metadata = {key: item for key, item in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def _selection(text: str) -> Callable[[Raw], bool]:
+    """Whether an object has the labels of -l. Raises CommandFault."""
+    tests = []
+    for part in text.split(",") if text.strip() else ():
+        found = _LABEL.fullmatch(part)
+        if found is None:
+            raise CommandFault.of(f"-l cannot be {text!r}", "write labels such as a=b,c!=d,e")
+        tests.append((found["key"], found["sign"], found["value"] or ""))
+    return lambda obj: all(_has(labels_of(obj), *test) for test in tests)
+
+
+def _has(labels: Mapping[str, str], key: str, sign: str | None, value: str) -> bool:
+    if sign == "!=":
+        return labels.get(key) != value
+    if sign:
+        return labels.get(key) == value
+    return key in labels

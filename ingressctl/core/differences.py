@@ -107,6 +107,12 @@ TABLE: tuple[Difference, ...] = (
         "Annotations drive ingress controllers, and a class given twice is refused.",
     ),
     Difference(
+        ("F31",),
+        "Labels and annotations of a route are replaced whole, those of somebody else with them.",
+        "Keys that came from the InferenceService follow it; keys of others stay.",
+        "DNS and certificate controllers keep their marks on the routes they serve.",
+    ),
+    Difference(
         ("Q7", "F42", "F48"),
         "Routes that are no longer wanted stay.",
         "Owned routes that are not wanted are deleted.",

@@ -10,17 +10,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw
+from ingressctl.core import managed
 
 BACKEND_DEFAULTS = {"group": "", "kind": "Service", "weight": 1}
 PARENT_DEFAULTS = {"group": "gateway.networking.k8s.io", "kind": "Gateway"}
 PATH_DEFAULT = {"type": "PathPrefix", "value": "/"}
 
 
-def same(wanted: Raw, stored: Raw) -> bool:
-    """Equal labels, annotations and spec after API defaults."""
-    return all(
-        _metadata(wanted, key) == _metadata(stored, key) for key in ("labels", "annotations")
-    ) and normal_spec(wanted) == normal_spec(stored)
+def same(wanted: Raw, stored: Raw, *, foreign: bool) -> bool:
+    """Equal labels, annotations and spec after API defaults.
+
+    With `foreign`, keys that somebody else put there do not count (F31).
+    """
+    keys_agree = _agree if foreign else _equal
+    return all(keys_agree(wanted, stored, field) for field in managed.MERGED) and normal_spec(
+        wanted
+    ) == normal_spec(stored)
+
+
+def _equal(wanted: Raw, stored: Raw, field: str) -> bool:
+    return _metadata(wanted, field) == _metadata(stored, field)
+
+
+def _agree(wanted: Raw, stored: Raw, field: str) -> bool:
+    mine, theirs = _metadata(wanted, field), _metadata(stored, field)
+    if not mine.items() <= theirs.items():
+        return False
+    extra = theirs.keys() - mine.keys()
+    return not (extra and extra & managed.own_keys(stored, field))
+
+
+def foreign_keys(wanted: Raw, stored: Raw, field: str) -> dict[str, str]:
+    """What somebody else put into the labels or annotations of a stored object."""
+    mine, own = _metadata(wanted, field), managed.own_keys(stored, field)
+    theirs = _metadata(stored, field).items()
+    return {key: text for key, text in theirs if key not in mine and key not in own}
 
 
 def _metadata(obj: Raw, key: str) -> Mapping[str, str]:

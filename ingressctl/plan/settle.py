@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ingressctl.api.refs import Owner, Raw, Ref, ref_of
+from ingressctl.core import managed
 from ingressctl.core.outcome import Finding, Keep
 from ingressctl.core.values import Value
 from ingressctl.core.world import Kind, Reads
@@ -127,17 +128,22 @@ def replacement(stored: Raw, wanted: Raw, reads: Reads) -> Raw | None:
     elif kind == "Ingress" and not reads.differs("Q5"):
         if wanted.get("spec") == stored.get("spec"):
             return None
-    elif normalise.same(wanted, stored):
+    elif normalise.same(wanted, stored, foreign=reads.differs("F31")):
         return None
-    return _replaced(stored, wanted)
+    return _replaced(stored, wanted, foreign=reads.differs("F31"))
 
 
-def _replaced(stored: Raw, wanted: Raw) -> Raw:
-    """The wanted object with what the API server owns of the stored one."""
+def _replaced(stored: Raw, wanted: Raw, *, foreign: bool) -> Raw:
+    """The wanted object with what the API server owns of the stored one, and with labels and
+    annotations of somebody else if `foreign` ones stay."""
     meta = dict(stored.get("metadata") or {})
     for key in ("labels", "annotations", "ownerReferences"):
         meta.pop(key, None)
     meta.update(wanted.get("metadata") or {})
+    for field in managed.MERGED if foreign else ():
+        kept = normalise.foreign_keys(wanted, stored, field)
+        if kept:
+            meta[field] = {**kept, **(meta.get(field) or {})}
     return {**stored, **wanted, "metadata": meta}
 
 

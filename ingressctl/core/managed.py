@@ -1,0 +1,84 @@
+"""Who wrote what of an object, as its managedFields tell.
+
+Keys of labels and annotations merge: those that a controller of this field put there follow
+the InferenceService, all others belong to somebody else (F31). A store keeps a digest of
+managedFields only, which answers the same questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from ingressctl.api.refs import Raw
+
+PREFIX = "ingressctl-"
+"""Field managers of our controllers begin so (ux.md 8.6)."""
+
+KSERVE = frozenset({"manager", "kserve-controller-manager"})
+"""What KServe's own program calls itself: the name of its binary, or of its image."""
+
+MERGED = ("labels", "annotations")
+
+
+def manager_of(kind: str) -> str:
+    """The field manager of the controller of a kind."""
+    return f"{PREFIX}{kind.lower()}"
+
+
+def own_keys(obj: Raw, field: str) -> frozenset[str]:
+    """The keys of `labels` or `annotations` that a controller of this field put there."""
+    found: set[str] = set()
+    for entry in _entries(obj):
+        if _is_ours(entry) or entry.get("manager") in KSERVE:
+            fields = (entry.get("fieldsV1") or {}).get("f:metadata") or {}
+            found.update(key[2:] for key in fields.get(f"f:{field}") or () if key != ".")
+    return frozenset(found)
+
+
+def written_at(obj: Raw) -> datetime | None:
+    """When one of our controllers changed the object last (to the second), status aside."""
+    times = [
+        str(entry.get("time"))
+        for entry in _entries(obj)
+        if _is_ours(entry) and entry.get("time") and not entry.get("subresource")
+    ]
+    return datetime.fromisoformat(max(times)) if times else None
+
+
+def others(obj: Raw) -> tuple[str, ...]:
+    """Managers that are not ours, the latest first; those of the status left out."""
+    entries = [
+        entry for entry in _entries(obj) if not _is_ours(entry) and not entry.get("subresource")
+    ]
+    entries.sort(key=lambda entry: str(entry.get("time") or ""), reverse=True)
+    return tuple(dict.fromkeys(str(entry.get("manager") or "") for entry in entries))
+
+
+def digest(obj: Raw) -> Raw:
+    """The object with as little of its managedFields as the questions above need."""
+    meta = obj.get("metadata") or {}
+    if "managedFields" not in meta:
+        return obj
+    entries = [dict(_short(entry)) for entry in _entries(obj)]
+    return {**obj, "metadata": {**meta, "managedFields": entries}}
+
+
+def _entries(obj: Raw) -> tuple[Mapping[str, Any], ...]:
+    return tuple((obj.get("metadata") or {}).get("managedFields") or ())
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    return str(entry.get("manager") or "").startswith(PREFIX)
+
+
+def _short(entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in ("manager", "operation", "time", "subresource"):
+        if entry.get(key):
+            yield key, entry[key]
+    if _is_ours(entry) or entry.get("manager") in KSERVE:
+        fields = (entry.get("fieldsV1") or {}).get("f:metadata") or {}
+        merged = {f"f:{field}": fields[f"f:{field}"] for field in MERGED if f"f:{field}" in fields}
+        if merged:
+            yield "fieldsV1", {"f:metadata": merged}

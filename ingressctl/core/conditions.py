@@ -108,9 +108,55 @@ class Conditions:
 
 def denied(status: Mapping[str, Any], kind: str, *, reason: str, message: str) -> dict[str, Any]:
     """A status in which one condition, and with it the summary, is False."""
+    return changed(status, kind, "False", reason=reason, message=message)
+
+
+def changed(
+    status: Mapping[str, Any], kind: str, value: Status, *, reason: str = "", message: str = ""
+) -> dict[str, Any]:
+    """A status in which the summary depends on one condition that is set anew."""
     conditions = Conditions.load((kind,), status.get("conditions") or ())
-    conditions.set(kind, "False", reason, message)
+    conditions.set(kind, value, reason, message)
     return {**status, "conditions": conditions.dump()}
+
+
+def noted(
+    status: Mapping[str, Any], kind: str, value: Status, *, reason: str = "", message: str = ""
+) -> dict[str, Any]:
+    """A status with one condition set anew that informs only: the summary does not follow."""
+    conditions = Conditions.load((), status.get("conditions") or ())
+    conditions.set(kind, value, reason, message)
+    return {**status, "conditions": conditions.dump()}
+
+
+def stored_status(stored: Mapping[str, Any], kind: str) -> str:
+    """True, False or Unknown as a stored status has it; "" where the condition is absent."""
+    found = (item for item in stored.get("conditions") or () if item.get("type") == kind)
+    return next((str(item.get("status") or "Unknown") for item in found), "")
+
+
+def stamped(status: Mapping[str, Any], stored: Mapping[str, Any], now: str) -> Mapping[str, Any]:
+    """A status to store: each condition has the time of its last transition.
+
+    Times of the same status are kept; `now` is RFC 3339 and stands where status changed.
+    """
+    if "conditions" not in status:
+        return status
+    known = {item.get("type"): item for item in stored.get("conditions") or ()}
+    return {
+        **status,
+        "conditions": [
+            _stamped(item, known.get(item.get("type")), now) for item in status["conditions"]
+        ],
+    }
+
+
+def _stamped(
+    condition: Mapping[str, Any], old: Mapping[str, Any] | None, now: str
+) -> Mapping[str, Any]:
+    if old is not None and old.get("status") == condition.get("status"):
+        return {**condition, "lastTransitionTime": old.get("lastTransitionTime") or now}
+    return {**condition, "lastTransitionTime": now}
 
 
 def with_times(status: Mapping[str, Any], stored: Mapping[str, Any]) -> Mapping[str, Any]:

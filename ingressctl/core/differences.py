@@ -113,6 +113,12 @@ TABLE: tuple[Difference, ...] = (
         "DNS and certificate controllers keep their marks on the routes they serve.",
     ),
     Difference(
+        ("F89",),
+        "Ready is True as soon as the route is written, or accepted.",
+        "The first Ready waits until the gateway answers for the route, or had time to follow.",
+        "The first request after Ready must not meet a gateway that knows nothing yet.",
+    ),
+    Difference(
         ("Q7", "F42", "F48"),
         "Routes that are no longer wanted stay.",
         "Owned routes that are not wanted are deleted.",

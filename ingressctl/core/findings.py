@@ -606,6 +606,34 @@ TABLE: dict[str, Code] = _rows(
         "{hosts} is served in clear text on this machine",
         "use http:// in URLs for `up`",
     ),
+    Code(
+        "IC7101",
+        "info",
+        "writing is paused",
+        "{object} has the annotation ingressctl.dev/paused: nothing is written for it",
+        "take the annotation off to go on",
+    ),
+    Code(
+        "IC7102",
+        "warning",
+        "contested object",
+        "{manager} keeps changing {fields} of {object}: it is left alone for {seconds} s",
+        "let one of the two write it, or put ingressctl.dev/paused on it",
+    ),
+    Code(
+        "IC7103",
+        "warning",
+        "write without effect",
+        "the API server stores {object} otherwise than it is written: {fields}",
+        "look for an admission webhook that changes it",
+    ),
+    Code(
+        "IC7104",
+        "error",
+        "write refused",
+        "the API server refuses {object}: {text}",
+        "correct what the text names; it is tried again",
+    ),
 )
 
 

@@ -18,7 +18,7 @@ from ingressctl.core.outcome import Fault, Finding, Outcome
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
-from ingressctl.plan import registry
+from ingressctl.plan import external, registry
 from ingressctl.plan.settle import Settlement, settle
 from ingressctl.sources.kserve import claims as kserve_claims
 from ingressctl.sources.kserve import reconcile as kserve
@@ -263,7 +263,7 @@ def reconcile_one(
     providers = registry.providers() if providers is None else providers
     reads = Reads(world, settings, providers=providers, claimants=CLAIMANTS)
     outcome = reconcile(obj, reads=reads, now=now)
-    emission = emit(outcome, reads)
+    emission = external.with_live_weights(obj, emit(outcome, reads), reads)
     kinds = registry.routing_kinds(providers)
     settlement = settle_parts(owner_of(obj), outcome, emission, kinds=kinds, reads=reads)
     return Step(ref_of(obj), outcome, emission, settlement, tuple(reads.lookups))

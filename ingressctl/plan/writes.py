@@ -1,0 +1,315 @@
+"""What one reconcile wants written, in which order: Outcome and world in, a plan out.
+
+What traffic will point to comes first and what points to it after; what traffic pointed to
+goes last, and only when the gateways have let go of it. The controller carries a plan out and
+decides nothing; nothing is in it when nothing differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
+from ingressctl.core import conditions, managed
+from ingressctl.core.outcome import Event, Finding
+from ingressctl.core.settings import Settings
+from ingressctl.core.values import Value
+from ingressctl.core.world import World
+from ingressctl.plan import settle
+from ingressctl.plan.cascade import Step
+
+PAUSED = "ingressctl.dev/paused"
+"""On an object somebody wrote, or on one that was made: nothing is written for it."""
+
+SETTLED = "TrafficSettled"
+"""The condition that tells what waits for the gateways."""
+
+
+class Apply(Value, frozen=True):
+    """An object to apply. `uid` is that of the object it changes, "" for one to create.
+
+    `stored` is what it changes, as far as it is known.
+    """
+
+    ref: Ref
+    body: Raw
+    uid: str = ""
+    stored: Raw | None = None
+
+
+class Delete(Value, frozen=True):
+    """An object to delete, if it still is the one with that uid."""
+
+    ref: Ref
+    uid: str
+
+
+class Plan(Value, frozen=True):
+    """`stages` one after the other, then `status` (the whole new one), then `deletes`.
+
+    `waiting` are objects that go later; `again` seconds until another look is due.
+    """
+
+    stages: tuple[tuple[Apply, ...], ...] = ()
+    status: Mapping[str, Any] | None = None
+    deletes: tuple[Delete, ...] = ()
+    events: tuple[Event, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    waiting: tuple[Ref, ...] = ()
+    again: float | None = None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is written."""
+        return not (self.stages or self.status is not None or self.deletes)
+
+
+class Bearings(Value, frozen=True):
+    """What the controller knows beside the world.
+
+    `incomplete` kinds are those whose list is not whole: forbidden, under way, or of a CRD
+    that went away. `settle` seconds is what a gateway may take to follow an object.
+    `unacknowledged` owners have routes that a proxy of ours has not taken yet, `held` are
+    namespaces and names of targets that it has not let go of. `confirmed` owners' routes
+    answer at the gateway. `contested` objects are left alone for now.
+    """
+
+    settle: float = 0.0
+    incomplete: frozenset[Kind] = frozenset()
+    unacknowledged: frozenset[Ref] = frozenset()
+    held: frozenset[tuple[str, str]] = frozenset()
+    confirmed: frozenset[Ref] = frozenset()
+    contested: frozenset[Ref] = frozenset()
+
+
+def is_paused(obj: Raw | None) -> bool:
+    """Whether somebody asked that nothing be written for an object."""
+    return obj is not None and annotations_of(obj).get(PAUSED, "").lower() == "true"
+
+
+def plan(
+    obj: Raw,
+    step: Step,
+    world: World,
+    settings: Settings,
+    *,
+    kinds: tuple[Kind, ...],
+    bearings: Bearings,
+    now: datetime,
+) -> Plan:
+    """All that is to be written for one object. `kinds` are those that providers write."""
+    if is_paused(obj):
+        return Plan(findings=(_paused(step.ref),))
+    wanted = dict(_wanted(step, settings))
+    paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
+    idle = {*paused, *bearings.contested}
+    applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
+    quiet_in = _quiet_in(step, applies, world, bearings, now)
+    deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in)
+    status = _status(obj, step, settings, waiting, bearings, quiet_in, now)
+    return Plan(
+        stages=tuple(_stages(step, applies)),
+        status=status,
+        deletes=deletes,
+        events=(*_news(step, status), *_events(obj, step, status)),
+        findings=(*step.findings, *(_paused(ref) for ref in paused)),
+        waiting=waiting,
+        again=_soonest(step.outcome.again, quiet_in),
+    )
+
+
+def _paused(ref: Ref) -> Finding:
+    return Finding.of("IC7101", ref, object=str(ref))
+
+
+def _wanted(step: Step, settings: Settings) -> Iterator[tuple[Ref, Raw]]:
+    """The wanted objects that are ours to write: children in their order, then routes."""
+    for child in step.outcome.children:
+        if child.part in settings.write:
+            yield child.ref, child.body
+    if "routes" in settings.write:
+        yield from ((ref_of(obj), obj) for obj in step.emission.objects)
+
+
+def _applies(step: Step, wanted: Mapping[Ref, Raw], world: World) -> Iterator[Apply]:
+    """The wanted objects that are not there yet, or differ."""
+    for obj in step.settlement.created:
+        ref = ref_of(obj)
+        if ref in wanted:
+            yield Apply(ref, wanted[ref])
+    for obj in step.settlement.changed:
+        ref = ref_of(obj)
+        if ref in wanted:
+            yield Apply(ref, wanted[ref], _uid(obj), world.get(ref))
+
+
+def _uid(obj: Raw) -> str:
+    return str((obj.get("metadata") or {}).get("uid") or "")
+
+
+def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]:
+    """Groups to write one after the other: children behind what they wait for, routes last."""
+    after = {child.ref: child.after for child in step.outcome.children}
+    left = {apply.ref: apply for apply in applies}
+    children = {ref: apply for ref, apply in left.items() if ref in after}
+    while children:
+        ready = [
+            ref for ref in children if not any(before in children for before in after[ref])
+        ] or list(children)
+        yield tuple(children.pop(ref) for ref in ready)
+    routes = tuple(apply for ref, apply in left.items() if ref not in after)
+    if routes:
+        yield routes
+
+
+def _quiet_in(
+    step: Step, applies: Iterable[Apply], world: World, bearings: Bearings, now: datetime
+) -> float:
+    """Seconds until gateways follow the owner's routes as they then are; 0 when they do."""
+    if step.ref in bearings.unacknowledged:
+        return max(bearings.settle, 1.0)
+    routes = {ref_of(obj) for obj in step.emission.objects}
+    if any(apply.ref in routes for apply in applies):
+        return bearings.settle
+    if step.ref in bearings.confirmed:
+        return 0.0
+    times = [
+        when
+        for ref in routes
+        if (stored := world.get(ref)) is not None and (when := managed.written_at(stored))
+    ]
+    if not times:
+        return 0.0
+    # managedFields tell whole seconds only, so the last one may have begun late.
+    due = max(times) + timedelta(seconds=bearings.settle + 1)
+    return max(0.0, (due - now).total_seconds())
+
+
+def _deletes(
+    step: Step,
+    world: World,
+    kinds: tuple[Kind, ...],
+    idle: set[Ref],
+    bearings: Bearings,
+    quiet_in: float,
+) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
+    """What may go now, and what traffic may still be sent to.
+
+    A route goes at once: what it served is to be served no longer. While a list that was
+    looked at is not whole, nothing goes: what is missing in it would look unwanted.
+    """
+    if _looked_at(step) & bearings.incomplete:
+        return (), ()
+    now: list[Delete] = []
+    later: list[Ref] = []
+    for ref in step.settlement.deleted:
+        stored = world.get(ref)
+        if stored is None or ref in idle or is_paused(stored):
+            continue
+        target = not settle.is_routing(stored, kinds)
+        held = (ref.namespace, ref.name) in bearings.held
+        if target and (quiet_in or held):
+            later.append(ref)
+        else:
+            now.append(Delete(ref, _uid(stored)))
+    return tuple(now), tuple(later)
+
+
+def _looked_at(step: Step) -> set[Kind]:
+    """The kinds that a reconcile asked for."""
+    found: set[Kind] = set()
+    for lookup in step.lookups:
+        if lookup.what in ("get", "list", "exists", "holds"):
+            found.add((lookup.key[0], lookup.key[1]))
+        elif lookup.what == "config":
+            found.add(("", "ConfigMap"))
+    return found
+
+
+def _status(
+    obj: Raw,
+    step: Step,
+    settings: Settings,
+    waiting: tuple[Ref, ...],
+    bearings: Bearings,
+    quiet_in: float,
+    now: datetime,
+) -> Mapping[str, Any] | None:
+    """The new status, or None when the stored one says the same."""
+    status = step.status
+    if status is None:
+        return None
+    stored = obj.get("status") or {}
+    if quiet_in and settings.compat.differs("F89"):
+        status = _held_back(status, stored, step, bearings)
+    status = _told(status, stored, waiting, bearings)
+    status = conditions.with_times(status, stored)
+    if status == stored:
+        return None
+    return conditions.stamped(status, stored, _rfc3339(now))
+
+
+def _held_back(
+    status: Mapping[str, Any], stored: Mapping[str, Any], step: Step, bearings: Bearings
+) -> Mapping[str, Any]:
+    """Ready for the first time only when gateways had the time to follow (F89)."""
+    kind = step.outcome.answers_for
+    if not kind or conditions.stored_status(status, kind) != "True":
+        return status
+    if conditions.stored_status(stored, kind) == "True":
+        return status
+    if step.ref in bearings.unacknowledged:
+        text = "the proxies have not acknowledged the route yet"
+    else:
+        text = f"the gateway may take {bearings.settle:g} s to follow the route"
+    return conditions.changed(status, kind, "Unknown", reason="GatewaySettling", message=text)
+
+
+def _told(
+    status: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    waiting: tuple[Ref, ...],
+    bearings: Bearings,
+) -> Mapping[str, Any]:
+    """The condition about what waits; only where something waits or has waited."""
+    if waiting:
+        names = ", ".join(map(str, waiting))
+        text = f"{names} goes when the gateway has let go of it (settle time {bearings.settle:g} s)"
+        return conditions.noted(status, SETTLED, "False", reason="WaitingForGateway", message=text)
+    if conditions.stored_status(stored, SETTLED) == "False":
+        return conditions.noted(status, SETTLED, "True", reason="Settled")
+    return status
+
+
+def _news(step: Step, status: Mapping[str, Any] | None) -> tuple[Event, ...]:
+    """What the source has to tell; good news only together with the status it belongs to."""
+    meant = conditions.stored_status(step.outcome.status or {}, "Ready")
+    if status is None or conditions.stored_status(status, "Ready") == meant:
+        return step.outcome.events
+    return tuple(event for event in step.outcome.events if event.type == "Warning")
+
+
+def _events(obj: Raw, step: Step, status: Mapping[str, Any] | None) -> Iterator[Event]:
+    """A warning for each condition that turned False with a reason, and for each fault."""
+    for fault in step.faults:
+        yield Event("Warning", "ReconcileFailed", str(fault.message))
+    if status is None:
+        return
+    stored = {item.get("type"): item for item in (obj.get("status") or {}).get("conditions") or ()}
+    for item in status.get("conditions") or ():
+        old = stored.get(item.get("type")) or {}
+        same = all(old.get(key) == item.get(key) for key in ("status", "reason"))
+        if item.get("type") == "Ready" or item.get("status") != "False" or same:
+            continue
+        if item.get("reason") and not item.get("severity"):
+            yield Event("Warning", str(item["reason"]), str(item.get("message") or ""))
+
+
+def _soonest(*seconds: float | None) -> float | None:
+    return min((second for second in seconds if second), default=None)
+
+
+def _rfc3339(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")

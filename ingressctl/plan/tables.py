@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ingressctl.core import differences, findings
 from ingressctl.core.ports import EVERYTHING, Provider
+from ingressctl.plan import rights
 
 CAPABILITIES: Mapping[str, str] = {
     "weights": "canary weights",
@@ -54,6 +55,43 @@ def providers_table(providers: Mapping[str, Provider]) -> str:
         for key, text in CAPABILITIES.items()
     ]
     return markdown(("", *(f"`{name}`" for name in names)), rows)
+
+
+PLACES: Mapping[rights.Place, str] = {
+    "everywhere": "where models are",
+    "config": "namespace of KServe's configuration",
+    "knative": "`knative-serving`",
+    "own": "its own namespace",
+}
+
+
+def rights_table(providers: Mapping[str, Provider]) -> str:
+    """What each role of the chart allows: a row a role."""
+    rows = [
+        (
+            f"`{role.name}`",
+            PLACES[role.place],
+            "; ".join(_resource(rule) for rule in role.rules if rights.READ[0] in rule.verbs),
+            "; ".join(_changes(rule) for rule in role.rules if _changing(rule)),
+        )
+        for role in rights.roles(providers.values())
+    ]
+    return markdown(("role", "holds in", "reads", "writes"), rows)
+
+
+def _changing(rule: rights.Rule) -> list[str]:
+    return [verb for verb in rule.verbs if verb not in rights.READ]
+
+
+def _changes(rule: rights.Rule) -> str:
+    return f"{_resource(rule)}: {', '.join(_changing(rule))}"
+
+
+def _resource(rule: rights.Rule) -> str:
+    """As kubectl takes it; with its group where a resource of the core has the same name."""
+    shared = rule.group and rule.resource == "services"
+    named = f" `{'`, `'.join(rule.names)}`" if rule.names else ""
+    return f"{rule.resource}.{rule.group}{named}" if shared else f"{rule.resource}{named}"
 
 
 def reports_table() -> str:

@@ -29,6 +29,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "differences": tables.differences_table,
     "providers": lambda: tables.providers_table(plugins.providers()),
     "reports": tables.reports_table,
+    "rights": lambda: tables.rights_table(plugins.providers()),
 }
 
 

@@ -30,13 +30,14 @@ SETTLED = "TrafficSettled"
 class Apply(Value, frozen=True):
     """An object to apply. `uid` is that of the object it changes, "" for one to create.
 
-    `stored` is what it changes, as far as it is known.
+    `stored` is what it changes, as far as it is known, and `whole` what that is to become.
     """
 
     ref: Ref
     body: Raw
     uid: str = ""
     stored: Raw | None = None
+    whole: Raw | None = None
 
 
 class Delete(Value, frozen=True):
@@ -50,6 +51,7 @@ class Plan(Value, frozen=True):
     """`stages` one after the other, then `status` (the whole new one), then `deletes`.
 
     `waiting` are objects that go later; `again` seconds until another look is due.
+    `answers_for` is the condition that turns False when a write is refused.
     """
 
     stages: tuple[tuple[Apply, ...], ...] = ()
@@ -59,6 +61,7 @@ class Plan(Value, frozen=True):
     findings: tuple[Finding, ...] = ()
     waiting: tuple[Ref, ...] = ()
     again: float | None = None
+    answers_for: str = ""
 
     @property
     def quiet(self) -> bool:
@@ -117,6 +120,7 @@ def plan(
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
         again=_soonest(step.outcome.again, quiet_in),
+        answers_for=step.outcome.answers_for,
     )
 
 
@@ -142,7 +146,7 @@ def _applies(step: Step, wanted: Mapping[Ref, Raw], world: World) -> Iterator[Ap
     for obj in step.settlement.changed:
         ref = ref_of(obj)
         if ref in wanted:
-            yield Apply(ref, wanted[ref], _uid(obj), world.get(ref))
+            yield Apply(ref, wanted[ref], _uid(obj), world.get(ref), obj)
 
 
 def _uid(obj: Raw) -> str:

@@ -1,0 +1,135 @@
+"""The objects that have to be looked at: each once, what people did first.
+
+One worker has an object at a time. What is asked for while somebody has it comes again when
+he is done; failures come back later and later, with jitter; a timer brings an object again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from enum import IntEnum
+from itertools import count
+
+from ingressctl.api.refs import Ref
+from ingressctl.cluster.backoff import Backoff
+
+FIRST_RETRY, MOST_RETRY = 0.1, 300.0
+
+
+class Urgency(IntEnum):
+    """Why an object is in the queue: the smaller, the sooner."""
+
+    EDIT = 0
+    """Somebody changed the object itself."""
+    CHANGE = 1
+    """Something that it looked at changed."""
+    BULK = 2
+    """Everything is looked at: a start, a resync, a change of configuration."""
+
+
+class Queue:
+    """For one event loop."""
+
+    def __init__(self, *, first_retry: float = FIRST_RETRY, most_retry: float = MOST_RETRY) -> None:
+        self._heap: list[tuple[Urgency, int, Ref]] = []
+        self._waiting: dict[Ref, Urgency] = {}
+        self._since: dict[Ref, float] = {}
+        self._active: dict[Ref, Urgency | None] = {}
+        self._timers: dict[Ref, asyncio.TimerHandle] = {}
+        self._failing: dict[Ref, Backoff] = {}
+        self._retry = (first_retry, most_retry)
+        self._order = count()
+        self._wake = asyncio.Event()
+        self.adds = 0
+        self.retries = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits and nobody works. Timers do not count."""
+        return not (self._waiting or self._active)
+
+    @property
+    def active(self) -> int:
+        """How many objects are worked on."""
+        return len(self._active)
+
+    def add(self, ref: Ref, urgency: Urgency) -> None:
+        """Have an object looked at; asked for twice, the more urgent reason holds."""
+        if ref in self._active:
+            before = self._active[ref]
+            self._active[ref] = urgency if before is None else min(before, urgency)
+            return
+        known = self._waiting.get(ref)
+        if known is not None and known <= urgency:
+            return
+        self.adds += 1
+        self._waiting[ref] = urgency
+        self._since.setdefault(ref, time.monotonic())
+        heapq.heappush(self._heap, (urgency, next(self._order), ref))
+        self._wake.set()
+
+    async def get(self) -> tuple[Ref, float]:
+        """The next object, and the seconds that it waited. It is the caller's until `done`."""
+        while True:
+            while self._heap:
+                urgency, _, ref = heapq.heappop(self._heap)
+                if self._waiting.get(ref) != urgency:
+                    continue  # it was asked for more urgently since
+                del self._waiting[ref]
+                self._active[ref] = None
+                self._stop_timer(ref)
+                return ref, time.monotonic() - self._since.pop(ref)
+            self._wake.clear()
+            await self._wake.wait()
+
+    def done(self, ref: Ref) -> None:
+        """The object is nobody's again."""
+        urgency = self._active.pop(ref)
+        if urgency is not None:
+            self.add(ref, urgency)
+
+    def succeeded(self, ref: Ref) -> None:
+        """Earlier failures of the object are forgotten."""
+        self._failing.pop(ref, None)
+
+    def failed(self, ref: Ref, at_least: float = 0.0) -> float:
+        """Bring the object again, later than the last time; seconds until then."""
+        self.retries += 1
+        backoff = self._failing.setdefault(ref, Backoff(*self._retry))
+        delay = backoff.next(at_least)
+        self.after(ref, delay)
+        return delay
+
+    def after(self, ref: Ref, seconds: float) -> None:
+        """Bring the object in so many seconds, unless it comes sooner anyway."""
+        loop = asyncio.get_running_loop()
+        due = loop.time() + seconds
+        timer = self._timers.get(ref)
+        if timer is not None and timer.when() <= due:
+            return
+        self._stop_timer(ref)
+        self._timers[ref] = loop.call_later(seconds, self._due, ref)
+
+    def forget(self, ref: Ref) -> None:
+        """The object is gone."""
+        self._failing.pop(ref, None)
+        self._stop_timer(ref)
+
+    def close(self) -> None:
+        """No timer fires any more."""
+        for ref in tuple(self._timers):
+            self._stop_timer(ref)
+
+    def _due(self, ref: Ref) -> None:
+        self._timers.pop(ref, None)
+        self.add(ref, Urgency.CHANGE)
+
+    def _stop_timer(self, ref: Ref) -> None:
+        timer = self._timers.pop(ref, None)
+        if timer is not None:
+            timer.cancel()

@@ -1,0 +1,160 @@
+"""What to do when an object does not stay as it was written.
+
+The same body is never sent twice to the same version of an object. What is left over of other
+managers' fields is taken out once; what the server stores otherwise all the same is told and
+let be. What somebody else changes back three times within a minute is left to him for a while.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal
+
+import orjson
+
+from ingressctl.api.refs import Raw, Ref
+from ingressctl.core import managed
+from ingressctl.core.outcome import Finding
+from ingressctl.plan.writes import Apply
+
+TIMES, WITHIN, REST = 3, 60.0, 600.0
+"""So many rewrites within so many seconds are a fight; so long the object is left alone."""
+
+Step = Literal["apply", "trim", "leave"]
+"""Apply it; apply it and take out what is left over; or let it be."""
+
+
+@dataclass(slots=True)
+class _Written:
+    body: bytes
+    version: str = ""
+    step: Step = "apply"
+    rewrites: deque[float] = field(default_factory=lambda: deque(maxlen=TIMES))
+    until: float = 0.0
+    told: Finding | None = None
+
+
+class Contests:
+    """Memory of what was written last, by object. Times are monotonic seconds."""
+
+    def __init__(self) -> None:
+        self._last: dict[Ref, _Written] = {}
+
+    def judge(self, apply: Apply, now: float) -> Step:
+        """What to do with an object that differs from what is wanted."""
+        body, version = _hash(apply.body), _version(apply.stored)
+        last = self._last.get(apply.ref)
+        if last is None or last.body != body:
+            self._last[apply.ref] = _Written(body)
+            return "apply"
+        if last.version == version:
+            return self._again(last, apply)
+        last.step = "apply"
+        last.rewrites.append(now)
+        if len(last.rewrites) == TIMES and now - last.rewrites[0] <= WITHIN:
+            last.until = now + REST
+            last.rewrites.clear()
+            last.told = _contested(apply)
+            return "leave"
+        return "apply"
+
+    def wrote(self, ref: Ref, stored: Raw, step: Step) -> None:
+        """What the server answered to a write."""
+        last = self._last.get(ref)
+        if last is not None:
+            last.version, last.step = _version(stored), step
+
+    def forget(self, ref: Ref) -> None:
+        """The object is deleted, or its write failed."""
+        self._last.pop(ref, None)
+
+    def contested(self, now: float) -> frozenset[Ref]:
+        """Objects that are left alone for now."""
+        return frozenset(ref for ref, last in self._last.items() if last.until > now)
+
+    def findings(self, ref: Ref, now: float) -> tuple[Finding, ...]:
+        """What there is to say about an object that is let be."""
+        last = self._last.get(ref)
+        if last is None or last.told is None or (last.until and last.until <= now):
+            return ()
+        return (last.told,)
+
+    def _again(self, last: _Written, apply: Apply) -> Step:
+        """Nobody touched the object since, and still it differs."""
+        if last.step == "apply":
+            return "trim"
+        last.told = Finding.of(
+            "IC7103", apply.ref, object=str(apply.ref), fields=", ".join(differing(apply))
+        )
+        return "leave"
+
+
+def _contested(apply: Apply) -> Finding:
+    others = managed.others(apply.stored or {})
+    return Finding.of(
+        "IC7102",
+        apply.ref,
+        manager=others[0] if others else "somebody",
+        fields=", ".join(differing(apply)),
+        object=str(apply.ref),
+        seconds=int(REST),
+    )
+
+
+def differing(apply: Apply) -> tuple[str, ...]:
+    """The paths, two levels deep, in which the stored object is not as it is wanted."""
+    return tuple(_paths(apply.body, apply.stored or {}))
+
+
+def _paths(wanted: Raw, stored: Raw) -> list[str]:
+    found: list[str] = []
+    for top in ("metadata", "spec"):
+        mine, theirs = wanted.get(top) or {}, stored.get(top) or {}
+        fields = managed.MERGED if top == "metadata" else sorted({*mine, *theirs})
+        found += [f"{top}.{key}" for key in fields if mine.get(key) != theirs.get(key)]
+    return found
+
+
+def leftover(apply: Apply) -> Mapping[str, Any]:
+    """A JSON merge patch that takes out of the stored object what it is not to have.
+
+    Of metadata only labels and annotations; lists are replaced whole.
+    """
+    wanted, stored = apply.whole or apply.body, apply.stored or {}
+    meta = {
+        key: extra
+        for key in managed.MERGED
+        if (extra := merge_patch(_of(wanted, key), _of(stored, key)))
+    }
+    patch: dict[str, Any] = {"metadata": meta} if meta else {}
+    spec = merge_patch(wanted.get("spec") or {}, stored.get("spec") or {})
+    return {**patch, "spec": spec} if spec else patch
+
+
+def _of(obj: Raw, key: str) -> Mapping[str, Any]:
+    return (obj.get("metadata") or {}).get(key) or {}
+
+
+def merge_patch(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What turns `stored` into `wanted` by JSON merge patch (RFC 7386)."""
+    patch: dict[str, Any] = {key: None for key in stored if key not in wanted}
+    for key, value in wanted.items():
+        held = stored.get(key)
+        if isinstance(value, Mapping) and isinstance(held, Mapping):
+            inner = merge_patch(value, held)
+            if inner:
+                patch[key] = inner
+        elif value != held:
+            patch[key] = value
+    return patch
+
+
+def _hash(body: Raw) -> bytes:
+    return blake2b(orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def _version(obj: Raw | None) -> str:
+    return str(((obj or {}).get("metadata") or {}).get("resourceVersion") or "")

@@ -1,0 +1,50 @@
+"""What of an object that a cluster holds goes into the picture of it.
+
+Everything, with a digest of managedFields; but an object that rules cannot read is left out
+and told, and a configuration that cannot be used does not take the place of the last good one.
+"""
+
+from __future__ import annotations
+
+from ingressctl.api import configchecks, shapes
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core import managed
+from ingressctl.core.outcome import Finding
+from ingressctl.core.settings import Settings
+from ingressctl.core.values import Value
+from ingressctl.core.world import World
+from ingressctl.plan import kinds
+from ingressctl.sources.kserve import config as configuration
+
+
+class Taken(Value, frozen=True):
+    """`obj` is what the picture is to hold now (None: nothing).
+
+    `unreadable` says why rules cannot read the object; `refused` are the faults of a
+    configuration whose last good state stays in force.
+    """
+
+    obj: Raw | None
+    unreadable: str = ""
+    refused: tuple[Finding, ...] = ()
+
+
+def take(obj: Raw, known: World, settings: Settings) -> Taken:
+    """What becomes of an object that came or changed. `known` is the picture so far."""
+    fault = shapes.fault(obj)
+    if fault is not None and fault.ref[:2] != kinds.INFERENCE_SERVICE:
+        return Taken(None, unreadable=f"{fault} and the object is left out")
+    ref = ref_of(obj)
+    if ref != config_map(settings):
+        return Taken(managed.digest(obj))
+    faults = configchecks.faults(
+        obj.get("data") or {}, gateway_optional=settings.compat.differs("Q28")
+    )
+    refused = tuple(configuration.refused(ref, fault) for fault in faults)
+    good = known.get(ref) if refused else None
+    return Taken(good or managed.digest(obj), refused=refused)
+
+
+def config_map(settings: Settings) -> Ref:
+    """KServe's configuration."""
+    return Ref("", "ConfigMap", settings.config_namespace, configuration.NAME)

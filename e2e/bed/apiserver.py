@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from e2e.bed import building, http, programs
+from e2e.bed import asking, building, programs
 from e2e.bed.certificates import Keys
 from e2e.bed.processes import Process
 
@@ -35,8 +35,8 @@ def start(
     process = Process(
         "kube-apiserver", (program, *_flags(keys, etcd, port, log, settings)), log=log
     )
-    context = http.trusting(keys)
-    process.start(lambda: http.is_ok(f"{url}/readyz", context), seconds=120)
+    context = asking.trusting(keys)
+    process.start(lambda: asking.is_ok(f"{url}/readyz", context), seconds=120)
     return process, url
 
 

@@ -8,17 +8,20 @@ import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import yaml
 
 from e2e.bed import (
     apiserver,
+    asking,
     certificates,
     controller_manager,
     crds,
     etcd,
     folders,
-    http,
+    gateways,
+    istiod,
     kubeconfigs,
     ports,
     timing,
@@ -27,8 +30,8 @@ from e2e.bed import (
 from e2e.bed.kubectl import Kubectl
 from e2e.bed.processes import Process
 
-CONTROLLERS, CRDS = "controllers", "crds"
-ALL = (CRDS, CONTROLLERS)
+CRDS, CONTROLLERS, ISTIOD, GATEWAY = "crds", "controllers", "istiod", "gateway"
+ALL = (CRDS, CONTROLLERS, ISTIOD, GATEWAY)
 
 REACHED = ("127.0.0.1", "10.244.0.1")
 """Addresses of the API server that its certificate is good for: here, and from a pod network."""
@@ -39,10 +42,11 @@ CRD_SECONDS = 60
 class Bed:
     """A running cluster. `stop` ends every process and removes every file but the logs."""
 
-    def __init__(self, logs: Path | None, api: apiserver.Settings) -> None:
+    gateway: gateways.Gateway
+
+    def __init__(self, logs: Path | None) -> None:
         self.folder = folders.make()
         self.logs = logs or self.folder / "logs"
-        self._api = api
         self.processes: list[Process] = []
 
     @classmethod
@@ -52,14 +56,17 @@ class Bed:
         *,
         logs: Path | None = None,
         api: apiserver.Settings = apiserver.PLAIN,
+        envoy: gateways.Settings = gateways.HERE,
     ) -> Bed:
-        """With etcd, an API server and `parts`. Logs outlive it if they have a place of their own.
+        """With etcd, an API server, `parts` and what those need.
 
-        Raises absence.Absent if a part cannot be had on this machine.
+        Logs outlive it if they have a place of their own. Raises absence.Absent if a part cannot
+        be had on this machine.
         """
-        bed = cls(logs, api)
+        bed = cls(logs)
         try:
-            bed._start(parts)
+            bed._start_apiserver(api)
+            bed._start(_with_needed(parts), envoy)
         except BaseException:
             bed.stop()
             raise
@@ -76,20 +83,23 @@ class Bed:
     ) -> None:
         self.stop()
 
-    def _start(self, parts: Collection[str]) -> None:
-        self._start_apiserver()
+    def _start(self, parts: Collection[str], envoy: gateways.Settings) -> None:
         if CRDS in parts:
             self._create_crds()
         if CONTROLLERS in parts:
             self._start_controllers()
+        if ISTIOD in parts:
+            xds = self._start_istiod(envoy.xds)
+            if GATEWAY in parts:
+                self._start_gateway(envoy, xds)
 
-    def _start_apiserver(self) -> None:
+    def _start_apiserver(self, settings: apiserver.Settings) -> None:
         self.keys = certificates.make(self.folder / "keys", addresses=REACHED)
         clients, peers, port = ports.free(3)
         store, url = etcd.start(self.folder / "etcd", log=self._log("etcd"), ports=(clients, peers))
         self.processes.append(store)
         server, self.url = apiserver.start(
-            self.keys, etcd=url, port=port, log=self._log("kube-apiserver"), settings=self._api
+            self.keys, etcd=url, port=port, log=self._log("kube-apiserver"), settings=settings
         )
         self.processes.append(server)
         self.kubeconfig = kubeconfigs.admin(
@@ -103,14 +113,13 @@ class Bed:
             text = yaml.dump_all(made, Dumper=yaml.CSafeDumper)
             # Unchecked: the description to check by is made anew with every CRD.
             self.kubectl("create", "--validate=false", "-f", "-", stdin=text)
-            self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
             self._wait_served(crds.paths(made))
 
     def _wait_served(self, paths: Iterable[str]) -> None:
         """For a moment after they are established, storage answers that it is not ready."""
-        context = http.trusting(self.keys)
+        context = asking.trusting(self.keys)
         for path in paths:
-            served = functools.partial(http.is_ok, self.url + path, context)
+            served = functools.partial(asking.is_ok, self.url + path, context)
             waiting.until(f"{path} is served", served, seconds=CRD_SECONDS)
 
     def _start_controllers(self) -> None:
@@ -122,6 +131,32 @@ class Bed:
                 log=self._log("kube-controller-manager"),
             )
         )
+
+    def _start_istiod(self, address: str) -> tuple[str, int]:
+        """Where it serves gateways."""
+        self.apply(_yaml(_namespace(istiod.NAMESPACE)))
+        taken = istiod.Ports(*ports.free(3))
+        started = istiod.start(
+            self.folder / "istiod",
+            kubeconfig=self.kubeconfig,
+            address=address,
+            ports=taken,
+            log=self._log("istiod"),
+        )
+        self.processes.append(started)
+        return address, taken.xds
+
+    def _start_gateway(self, settings: gateways.Settings, xds: tuple[str, int]) -> None:
+        named = (gateways.PLAIN, gateways.LOCAL, gateways.SECURE)
+        self.gateway = gateways.start(
+            self.folder / "gateway",
+            kubectl=self.kubectl,
+            xds=xds,
+            ports=settings.ports or dict(zip(named, ports.free(len(named)), strict=True)),
+            log=self._log("gateway"),
+            settings=settings,
+        )
+        self.processes.append(self.gateway.process)
 
     def _log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
@@ -140,7 +175,7 @@ class Bed:
 
         It may do what its bindings allow, which is nothing for a new one.
         """
-        self.apply(_account(namespace, name))
+        self.apply(_yaml(_namespace(namespace), _account(namespace, name)))
         token = self.kubectl("create", "token", name, "-n", namespace, "--duration=24h").strip()
         path = self.folder / f"{namespace}.{name}.kubeconfig"
         return kubeconfigs.account(
@@ -160,13 +195,24 @@ class Bed:
             self.processes = []
 
 
-def _account(namespace: str, name: str) -> str:
-    made = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-        {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": name, "namespace": namespace},
-        },
-    ]
-    return yaml.safe_dump_all(made)
+def _with_needed(parts: Collection[str]) -> set[str]:
+    """The gateway's Service has endpoints by a controller; istiod waits for its kinds."""
+    wanted = set(parts)
+    if GATEWAY in wanted:
+        wanted |= {ISTIOD, CONTROLLERS}
+    if ISTIOD in wanted:
+        wanted.add(CRDS)
+    return wanted
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def _account(namespace: str, name: str) -> dict[str, Any]:
+    place = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": place}
+
+
+def _yaml(*objects: dict[str, Any]) -> str:
+    return yaml.safe_dump_all(objects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.bed import building, http, programs
+from e2e.bed import asking, building, programs
 from e2e.bed.certificates import Keys
 from e2e.bed.processes import Process
 
@@ -43,5 +43,5 @@ def start(keys: Keys, *, kubeconfig: Path, port: int, log: Path) -> Process:
         log=log,
     )
     url = f"https://127.0.0.1:{port}/healthz"
-    process.start(lambda: http.is_ok(url, http.trusting(keys)))
+    process.start(lambda: asking.is_ok(url, asking.trusting(keys)))
     return process

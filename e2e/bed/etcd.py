@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.bed import building, http, programs
+from e2e.bed import asking, building, programs
 from e2e.bed.processes import Process
 
 
@@ -24,5 +24,5 @@ def start(folder: Path, *, log: Path, ports: tuple[int, int]) -> tuple[Process, 
         ),
         log=log,
     )
-    process.start(lambda: http.is_ok(f"{clients}/health"))
+    process.start(lambda: asking.is_ok(f"{clients}/health"))
     return process, clients

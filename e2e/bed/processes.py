@@ -38,8 +38,9 @@ class Process:
         log: Path,
         environment: Mapping[str, str] | None = None,
         prefix: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> None:
-        self.name, self.log = name, log
+        self.name, self.log, self._folder = name, log, folder
         self._command = [*prefix, *map(str, command)]
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,16 +56,19 @@ class Process:
             self._spawn()
             try:
                 waiting.until("ready", ready, seconds=seconds, watch=self.check)
-            except waiting.Late as late:
+            except BaseException as error:
                 words = self.last_words()
                 self.stop()
-                raise waiting.Late(f"{self.name}: {late}\n{words}") from None
+                if isinstance(error, waiting.Late):
+                    raise waiting.Late(f"{self.name}: {error}\n{words}") from None
+                raise
 
     def _spawn(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), *self._found()],
+                cwd=self._folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

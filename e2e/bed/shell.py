@@ -25,7 +25,9 @@ def run() -> int:
 def _be_there(bed: Bed) -> None:
     for span in timing.spans:
         print(timing.line(*span))
-    print(f"logs: {bed.logs}\nKUBECONFIG is set and kubectl is on PATH; exit ends the cluster.")
+    print(f"logs: {bed.logs}")
+    print("KUBECONFIG is set, kubectl and helm are on PATH; exit ends the cluster.")
+    print(f"GATEWAY={bed.gateway.address} is Envoy, once a Gateway has a listener at port 80.")
     sys.stdout.flush()
     kept = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the shell's
     try:
@@ -37,4 +39,5 @@ def _be_there(bed: Bed) -> None:
 def _environment(bed: Bed) -> dict[str, str]:
     folders = [str(building.built(program).parent) for program in (programs.KUBECTL, programs.HELM)]
     path = os.pathsep.join((*folders, os.environ.get("PATH", "")))
-    return {**os.environ, "PATH": path, "KUBECONFIG": str(bed.kubeconfig)}
+    told = {"PATH": path, "KUBECONFIG": str(bed.kubeconfig), "GATEWAY": bed.gateway.address}
+    return {**os.environ, **told}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import http.client
+import socket
 import ssl
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from e2e.bed.certificates import Keys
 
@@ -32,3 +35,19 @@ def is_ok(url: str, context: ssl.SSLContext | None = None) -> bool:
         return False
     except OSError:
         return False
+
+
+def at_socket(path: Path, question: str) -> tuple[int, str]:
+    """Status and text of a server at a Unix socket; status 0 if none listens."""
+    connection = http.client.HTTPConnection("localhost", timeout=SECONDS)
+    try:
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(SECONDS)
+        connection.sock.connect(str(path))
+        connection.request("GET", question)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(errors="replace")
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()

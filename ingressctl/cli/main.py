@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "preview": "Show what applying files would change.",
         "check": "Find faults in files, folders or a cluster.",
         "explain": "Say where a request would go, and why.",
+        "describe": "Tell why an object is not ready, and what it is made of.",
         "get": "List routes, or the objects of a kind.",
         "render": "Print the objects that routes become.",
         "up": "Serve the routes of files with an Envoy on this machine.",

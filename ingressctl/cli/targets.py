@@ -92,7 +92,7 @@ def _nothing(
     elsewhere = sorted({ref.namespace for ref in others if ref.name == name})
     if elsewhere:
         return CommandFault.of(f"there is no {called}", f"choose -n {' or -n '.join(elsewhere)}")
-    names = [ref.name for ref in others if ref.namespace in ("", place)]
+    names = [ref.name for ref in others if ref.namespace in ("", place) or not shown.on_cluster]
     near = difflib.get_close_matches(name, names, n=2)
     remedy = f"did you mean {' or '.join(near)}?" if near else f"see ingressctl get {plural}"
     return CommandFault.of(f"there is no {called}", remedy)

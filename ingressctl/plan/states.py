@@ -60,10 +60,11 @@ def conditions(obj: Raw) -> tuple[Mapping[str, Any], ...]:
 def condition(obj: Raw, kind: str) -> State:
     """One condition by type, in any spelling of case; SILENT where it is absent."""
     found = (item for item in conditions(obj) if str(item.get("type")).lower() == kind.lower())
-    return next((_state(item) for item in found), SILENT)
+    return next((read(item) for item in found), SILENT)
 
 
-def _state(item: Mapping[str, Any]) -> State:
+def read(item: Mapping[str, Any]) -> State:
+    """One entry of a list of conditions."""
     status = str(item.get("status") or "Unknown")
     known: Literal["True", "False", "Unknown"] = "Unknown"
     if status == "True":
@@ -87,8 +88,29 @@ def _by_summary(obj: Raw) -> State:
     for kind in SUMMARY:
         found = condition(obj, kind)
         if found.status:
-            return _outdated(obj) or found
+            return _outdated(obj) or _worded(found, obj)
     return SILENT
+
+
+def _worded(summary: State, obj: Raw) -> State:
+    """A summary that is bad and says no more speaks by the first bad condition that does."""
+    if not summary.is_bad or summary.text:
+        return summary
+    bad = [
+        (str(item.get("type")), read(item))
+        for item in conditions(obj)
+        if item.get("type") not in SUMMARY and not is_info(item) and item.get("status") != "True"
+    ]
+    told = next((item for item in bad if item[1].text), next(iter(bad), None))
+    if told is None:
+        return summary
+    name, state = told
+    return State(summary.status, name, state.text or f"its status is {state.status}")
+
+
+def is_info(item: Mapping[str, Any]) -> bool:
+    """Whether a condition only informs: one of Knative's sort that is no part of the summary."""
+    return item.get("severity") == "Info"
 
 
 def _reported(obj: Raw) -> State:
@@ -110,15 +132,13 @@ def _deployment(obj: Raw) -> State:
 
 
 def _replica_set(obj: Raw) -> State:
-    """One that is scaled to nothing is an old one, and fine."""
+    """One that is scaled to nothing is an old one, and fine; pods say why others wait."""
     wanted = (obj.get("spec") or {}).get("replicas", 1)
     failure = condition(obj, "ReplicaFailure")
     if wanted and failure.status == "True":
         return State("False", *failure[1:])
     ready = (obj.get("status") or {}).get("readyReplicas") or 0
-    if ready >= wanted:
-        return READY
-    return State("Unknown", "ReplicasNotReady", f"{ready} of {wanted} replicas are ready")
+    return READY if ready >= wanted else SILENT
 
 
 def _pod(obj: Raw) -> State:
@@ -165,7 +185,7 @@ def _http_route(obj: Raw) -> State:
         return State("Unknown", "NoParentStatus", "no gateway has said that it takes the route")
     generation = (obj.get("metadata") or {}).get("generation")
     found = [item for parent in parents for item in parent.get("conditions") or ()]
-    bad = (_state(item) for item in found if item.get("status") != "True")
+    bad = (read(item) for item in found if item.get("status") != "True")
     worst = next(bad, None)
     if worst:
         return worst

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ingressctl.cli import main
 from tests.cli.running import run
 
 HERE = Path(__file__).parent
@@ -34,7 +35,7 @@ ALL = (
     Golden("help", ("--help",), 0, ("preview", "completion", "Exit codes", "Examples:")),
     *(
         Golden(f"help-{name}", (name, "--help"), 0, ("Usage: ingressctl", "Examples:", "--debug"))
-        for name in ("preview", "check", "explain", "get", "render", "up", "version", "completion")
+        for name in main.COMMANDS
     ),
     Golden(
         "preview-new",
@@ -112,6 +113,18 @@ ALL = (
         ("explain", "http://nobody.example.com/", "-f", MODEL, "--against", BASE, "--trace"),
         0,
         ("404",),
+    ),
+    Golden(
+        "describe",
+        ("describe", "isvc/churn", "-f", RAISED, "--against", HELD),
+        0,
+        ("InferenceService team-a/churn is ready", "25%   25%", "Chain:"),
+    ),
+    Golden(
+        "describe-json",
+        ("describe", "httproute/churn", "-f", MODEL, "--against", BASE, "-o", "json", "-q"),
+        0,
+        ('"owners": [', '"kind": "InferenceService"'),
     ),
     Golden(
         "get-routes",

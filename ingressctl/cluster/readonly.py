@@ -142,7 +142,8 @@ async def _ask(
             async with limit:
                 return await reader.answer(question, served, home)
 
-        found = await asyncio.gather(*(one(question) for question in questions))
+        tried = await asyncio.gather(*map(one, questions), return_exceptions=True)
+    found = tuple(_or_raise(item) for item in tried)
     pairs = tuple(zip(questions, found, strict=True))
     return Answer(
         tuple(obj for item in found for obj in item.objects),
@@ -151,6 +152,13 @@ async def _ask(
         connection.namespace,
         str(connection.configuration.host),
     )
+
+
+def _or_raise(item: Found | BaseException) -> Found:
+    """What was found. The first fault is told once every question has come to its end."""
+    if isinstance(item, BaseException):
+        raise item
+    return item
 
 
 class Reader:

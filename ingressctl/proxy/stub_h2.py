@@ -20,7 +20,12 @@ HEADER_BYTES = 16 * 1024 * 1024
 async def serve(identity: Mapping[str, Any], place: socket.socket) -> asyncio.Server:
     """Answer at a listening socket."""
     loop = asyncio.get_running_loop()
-    return await loop.create_server(lambda: _Protocol(identity), sock=place)
+    return await loop.create_server(lambda: protocol(identity), sock=place)
+
+
+def protocol(identity: Mapping[str, Any]) -> asyncio.Protocol:
+    """What answers one connection, for a server that also speaks something else."""
+    return _Protocol(identity)
 
 
 class _Protocol(asyncio.Protocol):
@@ -130,9 +135,7 @@ class _Protocol(asyncio.Protocol):
 
     def _seen(self, headers: Mapping[str, str]) -> dict[str, Any]:
         return {
-            "service": self._identity["service"],
-            "namespace": self._identity["namespace"],
-            "port": self._identity["port"],
+            **self._identity,
             "host": headers.get(":authority", ""),
             "method": headers.get(":method", ""),
             "path": headers.get(":path", ""),

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -74,7 +74,7 @@ class Stubs:
 
     async def _start_h2(self, identity: Identity) -> Address:
         place = _listening()
-        self._servers.append(await stub_h2.serve(asdict(identity), place))
+        self._servers.append(await stub_h2.serve(_name(identity), place))
         return Address(*place.getsockname())
 
 
@@ -100,11 +100,17 @@ def application(identity: Identity) -> web.Application:
     return app
 
 
-def _seen(identity: Identity, request: web.Request) -> dict[str, Any]:
+def _name(identity: Identity) -> dict[str, Any]:
     return {
         "service": identity.service,
         "namespace": identity.namespace,
         "port": identity.port,
+    }
+
+
+def _seen(identity: Identity, request: web.Request) -> dict[str, Any]:
+    return {
+        **_name(identity),
         "host": request.headers.get("Host", ""),
         "method": request.method,
         "path": request.raw_path,

@@ -10,6 +10,7 @@ import pytest
 
 from e2e.bed import absence, timing
 from e2e.bed.bed import ALL, Bed
+from e2e.pods.running import Pods
 
 LOGS = Path(__file__).resolve().parents[1] / "build" / "e2e"
 """Kept after the tests, one folder a module; `make clean` removes them."""
@@ -38,6 +39,18 @@ def make_bed(request: pytest.FixtureRequest) -> Iterator[Callable[..., Bed]]:
 def bed(request: pytest.FixtureRequest, make_bed: Callable[..., Bed]) -> Bed:
     """A bed with the parts that the module names in PARTS, all of them if it names none."""
     return make_bed(getattr(request.module, "PARTS", ALL))
+
+
+@pytest.fixture(scope="module")
+def pods(bed: Bed) -> Pods:
+    """Pods of the module's bed that run; they end with it."""
+    running = Pods(bed.kubeconfig, logs=bed.logs)
+    try:
+        running.start()
+    except absence.Absent as absent:
+        _do_without(absent)
+    bed.processes.append(running)
+    return running
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ from e2e.bed import (
     waiting,
 )
 from e2e.bed.kubectl import Kubectl
-from e2e.bed.processes import Process
+from e2e.bed.processes import Part
 
 CRDS, CONTROLLERS, ISTIOD, GATEWAY = "crds", "controllers", "istiod", "gateway"
 ALL = (CRDS, CONTROLLERS, ISTIOD, GATEWAY)
@@ -47,7 +47,7 @@ class Bed:
     def __init__(self, logs: Path | None) -> None:
         self.folder = folders.make()
         self.logs = logs or self.folder / "logs"
-        self.processes: list[Process] = []
+        self.processes: list[Part] = []
 
     @classmethod
     def start(

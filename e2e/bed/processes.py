@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from e2e.bed import timing, waiting
 from e2e.bed.absence import Absent
@@ -25,6 +26,20 @@ LINES = 15
 
 class Ended(Exception):
     """A part ended by itself, which none should."""
+
+
+class Part(Protocol):
+    """What a bed ends with itself."""
+
+    @property
+    def pid(self) -> int:
+        """0 before the start and after the end."""
+
+    def check(self) -> None:
+        """Raises Ended if it is no more."""
+
+    def stop(self) -> None:
+        """End it and all it started."""
 
 
 class Process:

@@ -1,0 +1,1 @@
+"""Programs that stand for container images, and the table that tells which stands for which."""

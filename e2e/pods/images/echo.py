@@ -12,12 +12,14 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import WSMsgType, web
 
 from ingressctl.proxy import stub_h2
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PREFACE = b"PRI * HTTP/2.0"
 
 
@@ -53,10 +55,10 @@ class Echo:
         """What the HTTP/2 side says of itself."""
         return {"pod": self.name, "namespace": self.namespace, "version": self.version}
 
-    def _handler(self, request: web.Request) -> Any:
+    def _handler(self, request: web.Request) -> Handler:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return _sockets
-        special = {
+        special: dict[str, Handler] = {
             "/ready": self._ready,
             "/fail": self._fail,
             "/exit": self._exit,

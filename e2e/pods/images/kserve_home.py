@@ -37,7 +37,7 @@ def python() -> Path:
 
 def _make(home: Path) -> None:
     venv.create(home, with_pip=True)
-    command = [home / "bin" / "python", "-m", "pip", "install", "--quiet", KSERVE]
+    command = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", KSERVE]
     try:
         made = subprocess.run(
             command, capture_output=True, text=True, timeout=DEADLINE, check=False

@@ -28,7 +28,7 @@ class Target:
 
     def port(self, told: str | int) -> int:
         """A port by number or name."""
-        return self.ports[told] if told in self.ports else int(told)
+        return self.ports.get(str(told)) or int(told)
 
 
 async def verdicts(

@@ -44,7 +44,7 @@ class Held:
     refused: frozenset[Kind] = frozenset()
 
 
-def choice(base: options.Base) -> Choice:
+def choice(base: options.Reach) -> Choice:
     """What a person chose of the kubeconfig."""
     from ingressctl.cluster.connection import Choice  # noqa: PLC0415 - half a second
 

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "get": "List routes, or the objects of a kind.",
         "render": "Print the objects that routes become.",
         "up": "Serve the routes of files with an Envoy on this machine.",
+        "run": "Make and keep the routes of a cluster.",
         "version": "Print the version, or the differences from KServe.",
         "completion": "Print a completion script for a shell.",
     }

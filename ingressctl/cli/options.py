@@ -84,8 +84,8 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How routes follow from what was written."""
+class Standing:
+    """How routes follow from what a cluster holds."""
 
     compat: Annotated[
         str,
@@ -97,16 +97,6 @@ class Rules:
             "better,-Q4; see version --differences.",
         ),
     ] = "better"
-    assume: Annotated[
-        str,
-        typer.Option(
-            "--assume",
-            metavar="ready|observed",
-            autocompletion=values("ready", "observed"),
-            help="Take objects as ready, or believe only a written status [default: ready for "
-            "objects that only files hold, without status].",
-        ),
-    ] = ""
     write: Annotated[
         str,
         typer.Option(
@@ -133,6 +123,22 @@ class Rules:
             metavar="NAMESPACE",
             help="Where inferenceservice-config lies; it must be there [default: "
             "$POD_NAMESPACE, else kserve].",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules(Standing):
+    """How routes follow from what was written."""
+
+    assume: Annotated[
+        str,
+        typer.Option(
+            "--assume",
+            metavar="ready|observed",
+            autocompletion=values("ready", "observed"),
+            help="Take objects as ready, or believe only a written status [default: ready for "
+            "objects that only files hold, without status].",
         ),
     ] = ""
     set: Annotated[
@@ -171,18 +177,9 @@ class Providers:
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
-    """What exists already, and how it is reached. Nothing is ever written to it."""
+class Reach:
+    """How a cluster is reached, in kubectl's words."""
 
-    against: Annotated[
-        str,
-        typer.Option(
-            "--against",
-            metavar="cluster|none|DIR",
-            autocompletion=values("cluster", "none"),
-            help="What files are laid over [default: cluster if there is a kubeconfig, else none].",
-        ),
-    ] = ""
     kubeconfig: Annotated[
         str,
         typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig [default: as kubectl]."),
@@ -200,6 +197,21 @@ class Base:
     as_group: Annotated[
         list[str], typer.Option("--as-group", metavar="GROUP", help="Group to impersonate.")
     ] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Base(Reach):
+    """What exists already, and how it is reached. Nothing is ever written to it."""
+
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="cluster|none|DIR",
+            autocompletion=values("cluster", "none"),
+            help="What files are laid over [default: cluster if there is a kubeconfig, else none].",
+        ),
+    ] = ""
     request_timeout: Annotated[
         str,
         typer.Option(

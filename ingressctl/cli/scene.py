@@ -64,7 +64,7 @@ def build(
 
     Raises CommandFault.
     """
-    settings, providers = decide(rules, chosen)
+    settings, providers = decide(rules, chosen, assume=rules.assume)
     sources = read_inputs(given, need_files=need_files)
     held = hold(base, settings, printer, home=given.namespace, beneath=beneath)
     if held.is_nothing and not (given.filename or given.kustomize):
@@ -122,7 +122,7 @@ def read_inputs(given: options.Inputs, *, need_files: bool) -> inputs.Sources:
 
 
 def decide(
-    rules: options.Rules, chosen: options.Providers
+    rules: options.Standing, chosen: options.Providers, *, assume: str = ""
 ) -> tuple[Settings, Mapping[str, Provider]]:
     """Settings and providers by the flags. Raises CommandFault."""
     try:
@@ -142,7 +142,7 @@ def decide(
         compat=compat,
         config_namespace=config_namespace(rules),
         provider=chosen.provider,
-        assume=_assume(rules.assume),
+        assume=_assume(assume),
         write=write,
         beside_kserve=_beside(rules.beside, write),
     )
@@ -157,7 +157,7 @@ def _read_from(folder: str) -> str:
     return f"; --templates {folder} holds {', '.join(read)}"
 
 
-def config_namespace(rules: options.Rules) -> str:
+def config_namespace(rules: options.Standing) -> str:
     """Where inferenceservice-config lies: the flag, POD_NAMESPACE, kserve."""
     return rules.config_namespace or os.environ.get("POD_NAMESPACE") or DEFAULT_CONFIG_NAMESPACE
 

@@ -124,6 +124,16 @@ class Picture(World):
         self.memo.clear()
         return self._settled(touched)
 
+    def reconfigure(self, settings: Settings) -> None:
+        """Other settings hold from now on: everything derived is made anew when asked for."""
+        self._settings = settings
+        self._held = None
+        self._hosts = {}
+        for key in tuple(self.derivations):
+            del self.derivations[key]
+            self.dependencies.forget(_Derived(key))
+        self.memo.clear()
+
     def learn(self, asker: Asker, lookups: Iterable[Lookup]) -> None:
         """What somebody has looked at in this picture, in the last reconcile."""
         self.dependencies.learn(asker, lookups)

@@ -7,7 +7,7 @@ and told, and a configuration that cannot be used does not take the place of the
 from __future__ import annotations
 
 from ingressctl.api import configchecks, shapes
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, ref_of
 from ingressctl.core import managed
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
@@ -48,3 +48,9 @@ def take(obj: Raw, known: World, settings: Settings) -> Taken:
 def config_map(settings: Settings) -> Ref:
     """KServe's configuration."""
     return Ref("", "ConfigMap", settings.config_namespace, configuration.NAME)
+
+
+def versions(kind: Kind) -> tuple[str, ...]:
+    """The versions of a kind that are known, in the order of preference."""
+    resource = kinds.BY_IDENTITY.get(kind)
+    return resource.versions if resource else ()

@@ -51,7 +51,8 @@ class Plan(Value, frozen=True):
     """`stages` one after the other, then `status` (the whole new one), then `deletes`.
 
     `waiting` are objects that go later; `again` seconds until another look is due.
-    `answers_for` is the condition that turns False when a write is refused.
+    `answers_for` is the condition that turns False when a write is refused; `wanted` are all
+    objects that are to be there and ours to write.
     """
 
     stages: tuple[tuple[Apply, ...], ...] = ()
@@ -62,6 +63,7 @@ class Plan(Value, frozen=True):
     waiting: tuple[Ref, ...] = ()
     again: float | None = None
     answers_for: str = ""
+    wanted: frozenset[Ref] = frozenset()
 
     @property
     def quiet(self) -> bool:
@@ -121,6 +123,7 @@ def plan(
         waiting=waiting,
         again=_soonest(step.outcome.again, quiet_in),
         answers_for=step.outcome.answers_for,
+        wanted=frozenset(wanted),
     )
 
 

@@ -1,0 +1,248 @@
+"""The loop: what changed is reconciled by its source's pure function and written by a plan.
+
+A kind is added by registering its reconcile; nothing here knows what an InferenceService is.
+A replica that does not lead reconciles all the same, for proxies it serves, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from ingressctl.api.refs import Kind, Raw, Ref, labels_of
+from ingressctl.cluster.answers import Answered
+from ingressctl.cluster.client import Client, Lost
+from ingressctl.cluster.metrics import Metrics
+from ingressctl.cluster.mirror import Heard, Mirror
+from ingressctl.cluster.queue import Queue, Urgency
+from ingressctl.cluster.recorder import Recorder
+from ingressctl.cluster.telling import Telling
+from ingressctl.cluster.writer import Done, NotLeading, Writer
+from ingressctl.core import conditions
+from ingressctl.core.model import Route
+from ingressctl.core.outcome import Finding
+from ingressctl.core.ports import Provider
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import Lookup
+from ingressctl.plan import cascade, registry, writes
+from ingressctl.plan.cascade import Reconcile, Step
+from ingressctl.plan.contests import REST, Contests
+
+WORKERS = 32
+
+
+class Carrier(Protocol):
+    """What serves routes without Kubernetes objects: our own xDS."""
+
+    def carry(self, owner: Ref, routes: tuple[Route, ...]) -> None:
+        """From now on these are the owner's routes; () when it has none."""
+        ...
+
+    def unacknowledged(self, owner: Ref) -> bool:
+        """Whether some proxy has not taken the owner's last routes yet."""
+        ...
+
+    def held(self, service: tuple[str, str]) -> bool:
+        """Whether some proxy may still send requests to a Service (namespace, name)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a controller runs. `settle` is in seconds; `selector` are labels that owners have."""
+
+    settle: float = 5.0
+    workers: int = WORKERS
+    dry_run: bool = False
+    selector: Mapping[str, str] = field(default_factory=dict)
+
+
+class Controller:
+    """Reconciles the objects of `sources` until its task is cancelled."""
+
+    def __init__(
+        self,
+        client: Client,
+        settings: Settings,
+        *,
+        providers: Mapping[str, Provider],
+        sources: Mapping[Kind, Reconcile],
+        options: Options,
+        metrics: Metrics,
+        heard: Heard,
+        recorder: Recorder,
+        may_write: Callable[[], bool],
+        carrier: Carrier | None = None,
+    ) -> None:
+        self.queue = Queue()
+        self.mirror = Mirror(
+            settings,
+            claimants=cascade.CLAIMANTS,
+            sources=sources,
+            wake=self._wake,
+            heard=heard,
+        )
+        self.metrics = metrics
+        self._providers = providers
+        self._kinds = registry.routing_kinds(providers)
+        self._sources = sources
+        self._options = options
+        self._carrier = carrier
+        self._may_write = may_write
+        self._contests = Contests()
+        self._telling = Telling(recorder, metrics)
+        self._writer = Writer(
+            client,
+            learn=self.mirror.learn,
+            version=self.mirror.version,
+            may_write=may_write,
+            contests=self._contests,
+        )
+
+    async def run(self) -> None:
+        """Work. The mirror has to be complete before."""
+        self.mirror.begin()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._options.workers):
+                group.create_task(self._work())
+
+    def resync(self) -> None:
+        """Look at everything again."""
+        if self.mirror.running:
+            self.mirror.wake_all()
+
+    def removed(self, ref: Ref) -> None:
+        """A watch told that an object is gone."""
+        self._writer.gone(ref)
+
+    def _wake(self, ref: Ref, urgency: Urgency) -> None:
+        self.queue.add(ref, urgency)
+
+    async def _work(self) -> None:
+        while True:
+            ref, waited = await self.queue.get()
+            began = time.monotonic()
+            try:
+                await self._one(ref)
+            finally:
+                self.queue.done(ref)
+                self._telling.worked(ref, waited, time.monotonic() - began, self.queue)
+
+    async def _one(self, ref: Ref) -> None:
+        """One object once; whatever goes wrong is this object's alone."""
+        try:
+            await self._reconcile(ref)
+        except NotLeading:
+            self._telling.result(ref, "success")
+        except (Answered, Lost) as fault:
+            at_least = fault.retry_after if isinstance(fault, Answered) else 0.0
+            delay = self.queue.failed(ref, at_least)
+            self._telling.failed(ref, fault, delay)
+        except Exception as defect:
+            delay = self.queue.failed(ref)
+            self._telling.defect(ref, defect, delay)
+
+    async def _reconcile(self, ref: Ref) -> None:
+        obj = self.mirror.picture.get(ref)
+        if obj is None or not self._is_ours(obj):
+            self._forget(ref)
+            return
+        step = self._step(ref, obj)
+        if self._carrier is not None:
+            self._carrier.carry(ref, step.emission.routes)
+        plan = writes.plan(
+            obj,
+            step,
+            self.mirror.picture,
+            self.mirror.settings,
+            kinds=self._kinds,
+            bearings=self._bearings(step),
+            now=datetime.now(UTC),
+        )
+        self._telling.planned(ref, plan, dry_run=self._options.dry_run)
+        done = Done()
+        if self._options.dry_run or not self._may_write() or plan.quiet:
+            await asyncio.sleep(0)  # many objects in a row must not starve the watches
+        else:
+            done = await self._writer.carry_out(plan, obj)
+        self._noted(ref, obj, step, plan, done)
+
+    def _step(self, ref: Ref, obj: Raw) -> Step:
+        """The reconcile, and what it looked at kept in mind."""
+        mirror = self.mirror
+        step = cascade.reconcile_one(
+            obj,
+            self._sources[ref.group, ref.kind],
+            mirror.picture,
+            mirror.settings,
+            now=datetime.now(UTC),
+            providers=self._providers,
+        )
+        mirror.picture.learn(ref, (*step.lookups, Lookup("get", ref, True)))
+        return step
+
+    def _bearings(self, step: Step) -> writes.Bearings:
+        now = time.monotonic()
+        return writes.Bearings(
+            settle=self._options.settle,
+            incomplete=self.mirror.incomplete,
+            unacknowledged=self._waiting_for_proxies(step.ref),
+            held=self._held(step),
+            contested=self._contests.contested(now),
+        )
+
+    def _waiting_for_proxies(self, ref: Ref) -> frozenset[Ref]:
+        if self._carrier is None or not self._carrier.unacknowledged(ref):
+            return frozenset()
+        return frozenset({ref})
+
+    def _held(self, step: Step) -> frozenset[tuple[str, str]]:
+        if self._carrier is None:
+            return frozenset()
+        places = ((ref.namespace, ref.name) for ref in step.settlement.deleted)
+        return frozenset(place for place in places if self._carrier.held(place))
+
+    def _noted(self, ref: Ref, obj: Raw, step: Step, plan: writes.Plan, done: Done) -> None:
+        """After a pass: what is told, and when the object is looked at again."""
+        found = (*plan.findings, *done.findings, *self._lasting(plan))
+        ready = _is_ready(plan.status or obj.get("status") or {}, step)
+        self.metrics.routes.note(ref, step.outcome.routes, ready, found)
+        self._telling.done(ref, obj, plan, done, found)
+        if done.refused:
+            self.queue.failed(ref)
+            return
+        self.queue.succeeded(ref)
+        if plan.again is not None:
+            self.queue.after(ref, plan.again)
+        if any(finding.code == "IC7102" for finding in found):
+            self.queue.after(ref, REST)
+
+    def _lasting(self, plan: writes.Plan) -> tuple[Finding, ...]:
+        """Findings about objects that are let be, also in passes that do not write them."""
+        now = time.monotonic()
+        contested = self._contests.contested(now)
+        return tuple(
+            finding
+            for ref in sorted(contested & plan.wanted)
+            for finding in self._contests.findings(ref, now)
+        )
+
+    def _forget(self, ref: Ref) -> None:
+        self.mirror.picture.forget(ref)
+        self.metrics.routes.forget(ref)
+        self.queue.forget(ref)
+        self._telling.forget(ref)
+        if self._carrier is not None:
+            self._carrier.carry(ref, ())
+
+    def _is_ours(self, obj: Raw) -> bool:
+        return self._options.selector.items() <= labels_of(obj).items()
+
+
+def _is_ready(status: Mapping[str, object], step: Step) -> bool:
+    kind = step.outcome.answers_for
+    return not kind or conditions.stored_status(status, kind) == "True"

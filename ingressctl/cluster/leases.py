@@ -1,0 +1,135 @@
+"""Which of several replicas may write: a Lease with KServe's timing, given up at a clean end.
+
+The official package's election never gives its lease up, reads the wall clock and ends when a
+request fails, so the loop is our own. `leading` needs no task to turn false: it is true only
+for a while after each renewal, and that while is shorter than the lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ingressctl.cluster import answers
+from ingressctl.cluster.answers import Answered
+from ingressctl.cluster.client import Client, Lost, wait
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Seconds: how long a lease holds, until when it must be renewed, how often it is tried."""
+
+    duration: float = 15.0
+    deadline: float = 10.0
+    period: float = 1.0
+
+
+class Election:
+    """One replica's part. `changed` is called with True when it leads, False when no more."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        name: str,
+        identity: str,
+        changed: Callable[[bool], None],
+        terms: Terms | None = None,
+    ) -> None:
+        self._client = client
+        self._root = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._name = name
+        self._identity = identity
+        self._changed = changed
+        self._terms = terms or Terms()
+        self._until = 0.0
+        self._said = False
+        self._seen = ("", "", 0.0)
+        self._lease: dict[str, Any] | None = None
+
+    @property
+    def leading(self) -> bool:
+        """Whether this replica may write now."""
+        return time.monotonic() < self._until
+
+    async def run(self, ended: asyncio.Event) -> None:
+        """Try to lead, or go on leading, until `ended`; then give the lease up."""
+        while not ended.is_set():
+            with contextlib.suppress(Answered, Lost):
+                async with asyncio.timeout(self._terms.deadline):
+                    await self._try()
+            self._say()
+            await wait(self._terms.period, ended)
+        await self._give_up()
+
+    async def _try(self) -> None:
+        """Renew, or take what nobody holds any longer."""
+        asked = time.monotonic()
+        try:
+            lease = await self._client.get(f"{self._root}/{self._name}")
+        except Answered as answered:
+            if answered.status != answers.NOT_FOUND:
+                raise
+            lease = {"metadata": {"name": self._name}}
+        spec = lease.get("spec") or {}
+        if spec.get("holderIdentity") != self._identity and not self._free(spec):
+            self._until = 0.0
+            return
+        body = {**lease, "spec": self._spec(spec)}
+        known = "resourceVersion" in lease["metadata"]
+        path = f"{self._root}/{self._name}" if known else self._root
+        body |= {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+        try:
+            self._lease = await self._client.send("PUT" if known else "POST", path, None, body)
+        except Answered as answered:
+            if answered.status == answers.CONFLICT:
+                return  # somebody else was faster, or our own late answer: look again
+            raise
+        self._until = asked + self._terms.deadline
+
+    def _free(self, spec: dict[str, Any]) -> bool:
+        """Whether nobody holds the lease: given up, or not renewed for its whole duration as
+        seen from here (clocks of other machines are not trusted)."""
+        holder, renewed = str(spec.get("holderIdentity") or ""), str(spec.get("renewTime") or "")
+        if not holder:
+            return True
+        if self._seen[:2] != (holder, renewed):
+            self._seen = (holder, renewed, time.monotonic())
+        held = float(spec.get("leaseDurationSeconds") or self._terms.duration)
+        return time.monotonic() - self._seen[2] > held
+
+    def _spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        mine = spec.get("holderIdentity") == self._identity
+        changes = int(spec.get("leaseTransitions") or 0)
+        return {
+            **spec,
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": max(1, round(self._terms.duration)),
+            "acquireTime": spec.get("acquireTime") if mine else now,
+            "renewTime": now,
+            "leaseTransitions": changes if mine else changes + 1,
+        }
+
+    def _say(self) -> None:
+        leading = self.leading
+        if leading != self._said:
+            self._said = leading
+            self._changed(leading)
+
+    async def _give_up(self) -> None:
+        """Hand the lease over at once instead of letting it run out."""
+        if not self.leading or self._lease is None:
+            return
+        self._until = 0.0
+        self._say()
+        body = {**self._lease, "spec": {**self._lease["spec"], "holderIdentity": ""}}
+        with contextlib.suppress(Answered, Lost, TimeoutError):
+            async with asyncio.timeout(2.0):
+                await self._client.send("PUT", f"{self._root}/{self._name}", None, body)

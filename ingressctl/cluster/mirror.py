@@ -1,0 +1,217 @@
+"""The picture of a cluster, kept up by informers, and who is to be woken by what they tell.
+
+Also what may not be believed: kinds whose list is not whole, objects that rules cannot read,
+a configuration that cannot be used. All of it is told to `Heard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, labels_of, ref_of
+from ingressctl.cluster.informers import Informer, State
+from ingressctl.cluster.queue import Urgency
+from ingressctl.core.outcome import Finding
+from ingressctl.core.picture import Picture
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import Claimant
+from ingressctl.plan import intake
+from ingressctl.plan.kinds import Resource
+
+MANY = 100
+"""A change that wakes more objects than this is bulk work: edits by people go first."""
+
+Wake = Callable[[Ref, Urgency], None]
+
+
+class Heard(Protocol):
+    """What else there is to tell."""
+
+    def kind(self, resource: Resource, namespace: str, state: State, message: str) -> None:
+        """A kind can be read from now on, or cannot."""
+        ...
+
+    def unreadable(self, ref: Ref, text: str) -> None:
+        """An object is left out; "" when it is read again."""
+        ...
+
+    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...]) -> None:
+        """A configuration cannot be used (none: was deleted), or can be again: () then."""
+        ...
+
+    def moved(self, ref: Ref) -> None:
+        """A Service, or what stands behind it, changed."""
+        ...
+
+
+class Mirror:
+    """The listener of all informers."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        claimants: tuple[Claimant, ...],
+        sources: Iterable[Kind],
+        wake: Wake,
+        heard: Heard,
+    ) -> None:
+        self.settings = settings
+        self.picture = Picture(settings, claimants)
+        self._sources = frozenset(sources)
+        self._wake = wake
+        self._heard = heard
+        self._states: dict[tuple[Kind, str], State] = {}
+        self._served: set[Kind] = set()
+        self._offered: dict[Kind, frozenset[str]] = {}
+        self._unreadable: set[Ref] = set()
+        self._config = intake.config_map(settings)
+        self._refused = False
+        self.running = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every kind has been listed, or is known to be absent or forbidden."""
+        return all(state in ("live", "absent", "forbidden") for state in self._states.values())
+
+    @property
+    def incomplete(self) -> frozenset[Kind]:
+        """Kinds of which there may be more, or fewer, than the picture shows."""
+        return frozenset(
+            kind
+            for (kind, _), state in self._states.items()
+            if state in ("forbidden", "failing", "starting")
+            or (state == "absent" and kind in self._served)
+        )
+
+    @property
+    def states(self) -> Mapping[tuple[Kind, str], State]:
+        """By kind and namespace."""
+        return self._states
+
+    def expect(self, informer: Informer) -> None:
+        """An informer that will tell."""
+        self._states[informer.resource.identity, informer.namespace] = informer.now
+
+    def begin(self) -> None:
+        """From now on changes wake objects: the first picture is complete."""
+        self._reconfigure()
+        self.running = True
+        self.wake_all()
+
+    def wake_all(self) -> None:
+        """Every object of a source is looked at again."""
+        for kind in self._sources:
+            for ref in self.picture.index.refs(kind, None):
+                self._wake(ref, Urgency.BULK)
+
+    def version(self, kind: Kind, rendered: str) -> str:
+        """The version to write a kind in: the rendered one where it is served."""
+        offered = self._offered.get(kind)
+        if not offered or rendered in offered:
+            return rendered or "v1"
+        known = intake.versions(kind)
+        return next((version for version in known if version in offered), rendered)
+
+    def put(self, obj: Raw) -> None:
+        """As informers.Listener."""
+        ref = ref_of(obj)
+        stored = self.picture.get(ref)
+        if stored is not None and not _newer(obj, stored):
+            return
+        taken = intake.take(obj, self.picture, self.settings)
+        self._tell(ref, obj, taken)
+        if taken.obj is stored and stored is not None:
+            return
+        self._change(ref, stored, taken.obj)
+
+    def remove(self, ref: Ref) -> None:
+        """As informers.Listener. The last good configuration stays in force."""
+        if ref in self._unreadable:
+            self._unreadable.discard(ref)
+            self._heard.unreadable(ref, "")
+        if ref == self._config and self.running:
+            self._refused = True
+            self._heard.configuration(None, ())
+            return
+        self._change(ref, self.picture.get(ref), None)
+
+    def learn(self, ref: Ref, obj: Raw | None) -> None:
+        """What the API server answered about one object, before a watch tells it."""
+        if obj is None:
+            self._change(ref, self.picture.get(ref), None)
+        else:
+            self.put(obj)
+
+    def known(self, resource: Resource, namespace: str) -> tuple[Ref, ...]:
+        """As informers.Listener."""
+        return tuple(self.picture.index.refs(resource.identity, namespace or None))
+
+    def state(self, informer: Informer, state: State, message: str) -> None:
+        """As informers.Listener."""
+        kind = informer.resource.identity
+        before = self._states.get((kind, informer.namespace))
+        self._states[kind, informer.namespace] = state
+        self._offered[kind] = informer.offered
+        if state == "live":
+            self._served.add(kind)
+        self._heard.kind(informer.resource, informer.namespace, state, message)
+        if self.running and before not in (None, "starting") and "live" in (state, before):
+            self._reconfigure()
+            self.wake_all()
+
+    def _reconfigure(self) -> None:
+        absent = frozenset(
+            kind
+            for (kind, _), state in self._states.items()
+            if state == "absent" and kind not in self._served
+        )
+        if absent != self.settings.absent:
+            self.settings = replace(self.settings, absent=absent)
+            self.picture.reconfigure(self.settings)
+
+    def _tell(self, ref: Ref, obj: Raw, taken: intake.Taken) -> None:
+        if taken.unreadable or ref in self._unreadable:
+            self._heard.unreadable(ref, taken.unreadable)
+            (self._unreadable.add if taken.unreadable else self._unreadable.discard)(ref)
+        if ref == self._config and (taken.refused or self._refused):
+            self._refused = bool(taken.refused)
+            self._heard.configuration(obj, taken.refused)
+
+    def _change(self, ref: Ref, before: Raw | None, after: Raw | None) -> None:
+        """Into the picture with it; who looked is woken."""
+        touched = self.picture.change([(ref, after)])
+        if not self.running:
+            return
+        if (ref.group, ref.kind) in self._sources:
+            self._wake(ref, _urgency(before, after))
+        urgency = Urgency.CHANGE if len(touched) <= MANY else Urgency.BULK
+        for asker in touched:
+            if isinstance(asker, Ref) and asker != ref:
+                self._wake(asker, urgency)
+        self._heard.moved(ref)
+
+
+def _newer(obj: Raw, stored: Raw) -> bool:
+    """Whether an object is a later state than the stored one, or another object."""
+    mine, theirs = obj.get("metadata") or {}, stored.get("metadata") or {}
+    if mine.get("uid") != theirs.get("uid"):
+        return True
+    try:
+        return int(mine.get("resourceVersion") or 0) > int(theirs.get("resourceVersion") or 0)
+    except ValueError:  # versions are opaque in principle: then any other one counts
+        return bool(mine.get("resourceVersion") != theirs.get("resourceVersion"))
+
+
+def _urgency(before: Raw | None, after: Raw | None) -> Urgency:
+    """An edit by a person, or only a status."""
+    if before is None or after is None:
+        return Urgency.EDIT
+    same = (
+        before.get("spec") == after.get("spec")
+        and labels_of(before) == labels_of(after)
+        and annotations_of(before) == annotations_of(after)
+    )
+    return Urgency.CHANGE if same else Urgency.EDIT

@@ -1,0 +1,135 @@
+"""What a controller says of its work: log lines, events and counts, each in one place.
+
+Info for what changed, debug for what did not; an error is told once, where it is handled
+(ux.md 6.8).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from ingressctl.api.refs import Raw, Ref
+from ingressctl.cluster.metrics import Metrics
+from ingressctl.cluster.queue import Queue
+from ingressctl.cluster.recorder import Recorder
+from ingressctl.cluster.writer import Done
+from ingressctl.core import findings
+from ingressctl.core.outcome import Event, Finding
+from ingressctl.plan.writes import Plan
+
+LOG = logging.getLogger("ingressctl.controller")
+
+
+class Telling:
+    """For one controller."""
+
+    def __init__(self, recorder: Recorder, metrics: Metrics) -> None:
+        self._recorder = recorder
+        self._metrics = metrics
+        self._told: dict[Ref, frozenset[Finding]] = {}
+
+    def worked(self, ref: Ref, waited: float, took: float, queue: Queue) -> None:
+        """A worker is done with an object."""
+        name, metrics = _controller(ref), self._metrics
+        metrics.waited.labels(name).observe(waited)
+        metrics.worked.labels(name).observe(took)
+        metrics.seconds.labels(name).observe(took)
+        metrics.depth.labels(name).set(len(queue))
+        metrics.active.labels(name).set(queue.active)
+
+    def result(self, ref: Ref, result: str) -> None:
+        """How a reconcile ended."""
+        self._metrics.reconciles.labels(_controller(ref), result).inc()
+
+    def failed(self, ref: Ref, fault: Exception, delay: float) -> None:
+        """The API server did not take what was to be written, for now."""
+        self.result(ref, "error")
+        self._metrics.errors.labels(_controller(ref)).inc()
+        LOG.warning(
+            "requests failed, the object comes again",
+            extra=_of(ref, error=str(fault), retry_in_seconds=round(delay, 2)),
+        )
+
+    def defect(self, ref: Ref, defect: Exception, delay: float) -> None:
+        """A reconcile ended by an exception: a mistake of ours."""
+        self.result(ref, "error")
+        self._metrics.errors.labels(_controller(ref)).inc()
+        self._metrics.panics.labels(_controller(ref)).inc()
+        text = f"{type(defect).__name__}: {defect}"
+        LOG.error(
+            "the reconcile of the object is at fault, please report it",
+            extra=_of(ref, error=text, retry_in_seconds=round(delay, 2)),
+        )
+        LOG.debug("where it happened", extra=_of(ref), exc_info=defect)
+
+    def planned(self, ref: Ref, plan: Plan, *, dry_run: bool) -> None:
+        """What is going to be written, or would be."""
+        if plan.quiet:
+            LOG.debug("nothing differs", extra=_of(ref))
+            return
+        LOG.info(
+            "would write" if dry_run else "writing",
+            extra=_of(
+                ref,
+                apply=[str(apply.ref) for stage in plan.stages for apply in stage],
+                delete=[str(delete.ref) for delete in plan.deletes],
+                status=plan.status is not None,
+                waiting=[str(waits) for waits in plan.waiting],
+            ),
+        )
+
+    def done(self, ref: Ref, obj: Raw, plan: Plan, done: Done, found: tuple[Finding, ...]) -> None:
+        """A reconcile came to its end."""
+        self.result(ref, "requeue_after" if plan.again is not None else "success")
+        self._metrics.writes.labels(_controller(ref)).inc(done.writes)
+        for event in plan.events:
+            self._recorder.tell(obj, event)
+        before, now = self._told.get(ref, frozenset()), frozenset(found)
+        for finding in found:
+            if finding not in before:
+                self._new(ref, obj, finding)
+        if now:
+            self._told[ref] = now
+        else:
+            self._told.pop(ref, None)
+
+    def forget(self, ref: Ref) -> None:
+        """The object is gone."""
+        self._told.pop(ref, None)
+
+    def _new(self, ref: Ref, obj: Raw, finding: Finding) -> None:
+        level, text = findings.level(finding), findings.message(finding)
+        LOG.log(
+            logging.INFO if level == "info" else logging.WARNING,
+            "finding",
+            extra=_of(ref, code=finding.code, level=level, text=text),
+        )
+        if finding.code in EVENTFUL:
+            self._recorder.tell(obj, Event("Warning", EVENTFUL[finding.code], text))
+
+
+EVENTFUL = {
+    "IC5101": "ObjectNotOwned",
+    "IC7102": "ObjectContested",
+    "IC7103": "WriteWithoutEffect",
+    "IC7104": "WriteRefused",
+}
+"""Findings that are told as events too, with the reason."""
+
+
+def _controller(ref: Ref) -> str:
+    return ref.kind.lower()
+
+
+def _of(ref: Ref, **more: Any) -> dict[str, Any]:
+    """The keys that every line about an object has."""
+    return {
+        "keys": {
+            "controller": _controller(ref),
+            "kind": ref.kind,
+            "namespace": ref.namespace,
+            "name": ref.name,
+            **more,
+        }
+    }

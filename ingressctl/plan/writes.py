@@ -7,6 +7,7 @@ decides nothing; nothing is in it when nothing differs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,6 +23,9 @@ from ingressctl.plan.cascade import Step
 
 PAUSED = "ingressctl.dev/paused"
 """On an object somebody wrote, or on one that was made: nothing is written for it."""
+
+_REASON = re.compile(r"[A-Z][A-Za-z0-9]{0,127}")
+"""What the API takes as an event's reason; some that KServe sets are sentences."""
 
 SETTLED = "TrafficSettled"
 """The condition that tells what waits for the gateways."""
@@ -121,7 +125,8 @@ def plan(
         events=(*_news(step, status), *_events(obj, step, status)),
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
-        again=_soonest(step.outcome.again, quiet_in),
+        # What a reconcile waits for it has looked up, so that wakes it; only time does not.
+        again=quiet_in or None,
         answers_for=step.outcome.answers_for,
         wanted=frozenset(wanted),
     )
@@ -310,12 +315,8 @@ def _events(obj: Raw, step: Step, status: Mapping[str, Any] | None) -> Iterator[
         same = all(old.get(key) == item.get(key) for key in ("status", "reason"))
         if item.get("type") == "Ready" or item.get("status") != "False" or same:
             continue
-        if item.get("reason") and not item.get("severity"):
+        if _REASON.fullmatch(str(item.get("reason") or "")) and not item.get("severity"):
             yield Event("Warning", str(item["reason"]), str(item.get("message") or ""))
-
-
-def _soonest(*seconds: float | None) -> float | None:
-    return min((second for second in seconds if second), default=None)
 
 
 def _rfc3339(when: datetime) -> str:

@@ -90,9 +90,24 @@ def tell_refused(refused: Iterable[Refused], printer: Printer) -> None:
     for item in refused:
         name = kindnames.called(item.resource)
         where = f"in namespace {item.namespace}" if item.namespace else "in every namespace"
-        left = f"only those of namespace {item.instead} are known" if item.instead else "left out"
-        text = f"{name} may not be listed {where}, {left}: {item.reason}"
-        printer.notices([Note(text, f"ask for the verb list on {name} {where}", Origin("cluster"))])
+        text = f"{name} may not be {item.verb}ed {where}, {_left(item)}: {item.reason}"
+        remedy = f"ask for the verb {item.verb} on {name} {where}"
+        printer.notices([Note(text, remedy, Origin("cluster"))])
+
+
+def _left(item: Refused) -> str:
+    """What is missing without the right."""
+    if item.verb == "watch":
+        return "listed every few seconds instead"
+    return f"only those of namespace {item.instead} are known" if item.instead else "left out"
+
+
+def readable(objects: Iterable[Raw]) -> Iterator[Raw]:
+    """The objects that rules can read; services of a wrong shape are told by admission."""
+    for obj in objects:
+        fault = shapes.fault(obj)
+        if fault is None or fault.ref[:2] == kinds.INFERENCE_SERVICE:
+            yield obj
 
 
 def _of_their_shape(objects: Iterable[Raw], printer: Printer) -> Iterator[Raw]:

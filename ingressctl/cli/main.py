@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "explain": "Say where a request would go, and why.",
         "describe": "Tell why an object is not ready, and what it is made of.",
         "get": "List routes, or the objects of a kind.",
+        "wait": "Wait until an object is ready, with reasons.",
         "render": "Print the objects that routes become.",
         "up": "Serve the routes of files with an Envoy on this machine.",
         "run": "Make and keep the routes of a cluster.",
@@ -52,7 +53,7 @@ Every flag has an environment variable: --config-namespace is INGRESSCTL_CONFIG_
 \b
 Exit codes: 0 nothing to change and no finding; 1 differences or findings;
 2 any fault of usage, input or cluster, and an object that is refused or
-cannot be derived (for check that is a finding).
+cannot be derived (for check that is a finding); 3 waited and not ready.
 """
 
 

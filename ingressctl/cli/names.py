@@ -5,7 +5,10 @@ A shell that asks for candidates is told nothing of faults (ux.md 8.5).
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
+from typing import Any
+
+import typer
 
 from ingressctl.plan import kindnames
 
@@ -17,24 +20,31 @@ def listed(incomplete: str) -> list[str]:
     return [word for word in ("routes", *kindnames.plurals()) if word.startswith(incomplete)]
 
 
-def objects(incomplete: str) -> list[str]:
-    """KIND/ for kinds, then the names of the namespace that the kubeconfig or -n names."""
+def objects(ctx: typer.Context, incomplete: str) -> list[str]:
+    """KIND/ for kinds, then names of the namespace that -n or the kubeconfig names."""
     word, slash, begun = incomplete.partition("/")
     if not slash:
         return [f"{kind}/" for kind in kindnames.plurals() if kind.startswith(word)]
-    found = sorted({name for name in _names(word) if name.startswith(begun)})
-    return [f"{word}/{name}" for name in found]
+    try:
+        found = _names(word, ctx.params)
+    except Exception:  # no cluster, no right, no time: then there is nothing to complete
+        return []
+    return [f"{word}/{name}" for name in sorted(found) if name.startswith(begun)]
 
 
-def _names(word: str) -> list[str]:
-    """Names of a kind in the cluster; none where it cannot be asked in time."""
+def _names(word: str, flags: Mapping[str, Any]) -> frozenset[str]:
+    """Names of a kind in the cluster. Raises connection.Unusable and whatever else fails."""
     from ingressctl.cluster import connection, readonly  # noqa: PLC0415 - half a second
 
-    choice = connection.Choice(
-        kubeconfig=os.environ.get("INGRESSCTL_KUBECONFIG", ""),
-        context=os.environ.get("INGRESSCTL_CONTEXT", ""),
-    )
-    questions = [readonly.Question(item, (readonly.HOME,)) for item in kindnames.named(word)]
-    home = os.environ.get("INGRESSCTL_NAMESPACE", "")
+    chosen = {
+        name: str(flags.get(name) or "")
+        for name in ("kubeconfig", "context", "cluster", "user", "as_user")
+    }
+    choice = connection.Choice(**chosen, as_groups=tuple(flags.get("as_group") or ()))
+    questions = [
+        readonly.Question(resource, (readonly.HOME,) if resource.namespaced else ())
+        for resource in kindnames.named(word)
+    ]
+    home = str(flags.get("namespace") or "")
     answer = readonly.read(questions, choice, seconds=SECONDS, home=home)
-    return [str(obj["metadata"]["name"]) for obj in answer.objects]
+    return frozenset(str(obj["metadata"]["name"]) for obj in answer.objects)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-SAME, DIFFERS, FAULT = 0, 1, 2
-"""Nothing to change; differences or findings; any fault."""
+SAME, DIFFERS, FAULT, NOT_READY = 0, 1, 2, 3
+"""Nothing to change; differences or findings; any fault; waited in vain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A list that may not be read: of a namespace, or "" for all of them.
+    """A list that may not be read (or watched): of a namespace, or "" for all of them.
 
     `instead` is the namespace that was read in place of all, "" where none could be.
     """
@@ -53,6 +53,7 @@ class Refused:
     namespace: str
     reason: str
     instead: str = ""
+    verb: str = "list"
 
 
 @dataclass(frozen=True, slots=True)

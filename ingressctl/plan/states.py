@@ -218,3 +218,8 @@ _READERS: Mapping[Kind, Callable[[Raw], State]] = {
     (KNATIVE, "Route"): _reported,
     (INTERNAL, "Ingress"): _reported,
 }
+
+
+def speaks(kind: Kind) -> bool:
+    """Whether objects of the kind say at all whether they are ready."""
+    return kind in _READERS

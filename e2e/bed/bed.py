@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import shutil
 from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,6 +26,7 @@ from e2e.bed import (
     istiod,
     kubeconfigs,
     ports,
+    prepared,
     timing,
     waiting,
 )
@@ -48,6 +51,7 @@ class Bed:
         self.folder = folders.make()
         self.logs = logs or self.folder / "logs"
         self.processes: list[Part] = []
+        self._store = self.folder / "etcd"
 
     @classmethod
     def start(
@@ -65,8 +69,7 @@ class Bed:
         """
         bed = cls(logs)
         try:
-            bed._start_apiserver(api)
-            bed._start(_with_needed(parts), envoy)
+            bed._start(_with_needed(parts), api, envoy)
         except BaseException:
             bed.stop()
             raise
@@ -83,9 +86,13 @@ class Bed:
     ) -> None:
         self.stop()
 
-    def _start(self, parts: Collection[str], envoy: gateways.Settings) -> None:
+    def _start(
+        self, parts: Collection[str], api: apiserver.Settings, envoy: gateways.Settings
+    ) -> None:
         if CRDS in parts:
-            self._create_crds()
+            self._start_with_crds(api)
+        else:
+            self._start_apiserver(api)
         if CONTROLLERS in parts:
             self._start_controllers()
         if ISTIOD in parts:
@@ -93,10 +100,23 @@ class Bed:
             if GATEWAY in parts:
                 self._start_gateway(envoy, xds)
 
+    def _start_with_crds(self, api: apiserver.Settings) -> None:
+        """All are served at the end, whether the store began with them or not."""
+        made = crds.everything()
+        kept = prepared.place(made)
+        has_them = prepared.take(kept, self._store)
+        self._start_apiserver(api)
+        with timing.measured(f"{'serve' if has_them else 'create'} {len(made)} CRDs"):
+            if not has_them:
+                self._create(made)
+            self._wait_served(crds.paths(made))
+        if not has_them:
+            prepared.keep(kept, self._store, etcd=self.processes[0].pid)
+
     def _start_apiserver(self, settings: apiserver.Settings) -> None:
         self.keys = certificates.make(self.folder / "keys", addresses=REACHED)
         clients, peers, port = ports.free(3)
-        store, url = etcd.start(self.folder / "etcd", log=self._log("etcd"), ports=(clients, peers))
+        store, url = etcd.start(self._store, log=self._log("etcd"), ports=(clients, peers))
         self.processes.append(store)
         server, self.url = apiserver.start(
             self.keys, etcd=url, port=port, log=self._log("kube-apiserver"), settings=settings
@@ -107,20 +127,21 @@ class Bed:
         )
         self.kubectl = Kubectl(self.kubeconfig, self.folder / "kubectl")
 
-    def _create_crds(self) -> None:
-        made = crds.everything()
-        with timing.measured(f"create {len(made)} CRDs"):
-            text = yaml.dump_all(made, Dumper=yaml.CSafeDumper)
-            # Unchecked: the description to check by is made anew with every CRD.
-            self.kubectl("create", "--validate=false", "-f", "-", stdin=text)
-            self._wait_served(crds.paths(made))
+    def _create(self, made: list[dict[str, Any]]) -> None:
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": made}, default=str)
+        # Unchecked: the description to check by is made anew with every CRD.
+        self.kubectl("create", "--validate=false", "-f", "-", stdin=text)
 
     def _wait_served(self, paths: Iterable[str]) -> None:
         """For a moment after they are established, storage answers that it is not ready."""
         context = asking.trusting(self.keys)
-        for path in paths:
+
+        def wait(path: str) -> None:
             served = functools.partial(asking.is_ok, self.url + path, context)
-            waiting.until(f"{path} is served", served, seconds=CRD_SECONDS)
+            waiting.until(f"{path} is served", served, seconds=CRD_SECONDS, watch=self.check)
+
+        with ThreadPoolExecutor(4) as several:
+            list(several.map(wait, paths))
 
     def _start_controllers(self) -> None:
         self.processes.append(

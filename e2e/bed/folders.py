@@ -12,11 +12,11 @@ PREFIX = "ingressctl-bed-"
 
 def make() -> Path:
     """A new one, named by this process."""
-    _sweep()
+    sweep()
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
 
 
-def _sweep() -> None:
+def sweep() -> None:
     """Remove those whose process is no more; their parts ended with it."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         owner = path.name.removeprefix(PREFIX).split("-")[0]

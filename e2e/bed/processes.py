@@ -105,14 +105,14 @@ class Process:
             code = self._process.returncode
             raise Ended(f"{self.name} ended with {code}; its log ends with:\n{self.last_words()}")
 
-    def stop(self) -> None:
+    def stop(self, *, seconds: float = END_SECONDS) -> None:
         """Ask it to end, then make it: it and all it started."""
         process, self._process = self._process, None
         if process is None:
             return
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(END_SECONDS)
+            process.wait(seconds)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -43,7 +43,7 @@ SETS: Mapping[str, Mapping[str, Any]] = {
         "write": ["routes", "workloads"],
         "beside": "",
         "controllers": ["InferenceService"],
-        "selector": "team in (a, b),stage!=test",
+        "selector": "team=a,stage=live",
         "compat": "better,-Q4",
         "settleSeconds": 0,
         "imagePullSecrets": ["registry"],

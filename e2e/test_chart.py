@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -117,11 +120,13 @@ def test_the_arguments_say_what_the_values_say() -> None:
     assert {
         "--write=routes,workloads",
         "--controllers=InferenceService",
-        "--selector=team in (a, b),stage!=test",
+        "--selector=team=a,stage=live",
         "--compat=better,-Q4",
         "--settle-seconds=0",
         "--leader-elect",
         "--xds-port=18000",
+        f"--providers={','.join(sorted(charts.PROVIDERS))}",
+        "--knative",
     } <= set(args)
     assert not [word for word in args if word.startswith(("--beside", "--namespace="))]
     shipped = container({})["args"]
@@ -130,8 +135,29 @@ def test_the_arguments_say_what_the_values_say() -> None:
     assert {"--namespace=team-a", "--namespace=team-b"} <= set(
         container(charts.SETS["namespaced"])["args"]
     )
+    assert "--cluster-scoped" in container(charts.SETS["namespaced"])["args"]
+    assert "--no-cluster-scoped" in container(charts.SETS["within namespaces only"])["args"]
+    assert "--no-knative" in container(charts.SETS["workloads without knative"])["args"]
     assert "--dry-run" in container(charts.SETS["dry run"])["args"]
     assert "--no-leader-elect" in container(charts.SETS["alone"])["args"]
+
+
+@pytest.mark.parametrize(
+    "name", ["shipped", "forced", "everything", "within namespaces only", "dry run", "alone"]
+)
+def test_the_program_takes_the_arguments(name: str) -> None:
+    """All of them: only then it looks for a cluster, of which there is none here."""
+    kept = {key: text for key, text in os.environ.items() if not key.startswith("KUBE")}
+    ended = subprocess.run(
+        [sys.executable, "-m", "ingressctl", *container(charts.SETS[name])["args"]],
+        env={**kept, "KUBECONFIG": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "there is no kubeconfig /nonexistent" in ended.stderr
 
 
 @pytest.mark.parametrize(

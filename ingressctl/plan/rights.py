@@ -31,7 +31,7 @@ LEASE = "ingressctl-controller"
 CERTIFICATES = "ingressctl-xds-certificates"
 
 WRITES: Feature = "writes"
-"""Anything at all is written: without it nothing but the lease is (a dry run)."""
+"""Anything at all is written; a dry run does without."""
 ROUTES: Feature = "routes"
 WORKLOADS: Feature = "workloads"
 KNATIVE: Feature = "knative"
@@ -118,7 +118,7 @@ BASE = Role(
         _read(_SERVICE),
         _read(_DEPLOYMENT),
         _read(_KNATIVE_SERVICE, KNATIVE),
-        Rule("events.k8s.io", "events", ("create", "patch"), (WRITES,)),
+        Rule("events.k8s.io", "events", ("create",), (WRITES,)),
     ),
 )
 """What every installation needs."""
@@ -145,14 +145,15 @@ OWN = (
             Rule("coordination.k8s.io", "leases", ("create",)),  # a new object has no name yet
             Rule("coordination.k8s.io", "leases", ("get", "update"), names=(LEASE,)),
         ),
-        (LEADER,),
+        (LEADER, WRITES),
     ),
     Role(
         "certificates",
         "own",
         (
-            Rule("", "secrets", ("create",)),
-            Rule("", "secrets", ("get", "patch"), names=(CERTIFICATES,)),
+            Rule("", "secrets", ("create",), (WRITES,)),
+            Rule("", "secrets", ("get",), names=(CERTIFICATES,)),
+            Rule("", "secrets", ("patch",), (WRITES,), names=(CERTIFICATES,)),
         ),
         (XDS,),
     ),

@@ -1,0 +1,1 @@
+"""The controller with thousands of InferenceServices on a real API server, measured."""

@@ -1,0 +1,260 @@
+"""``python -m e2e.bench [N]``: every figure of the controller at N services, in one run.
+
+Prints JSON, one mapping. CPU is that of the controller's process; compare figures of one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from e2e import charts, controllers
+from e2e.bed import bed as beds
+from e2e.bed.bed import Bed
+from e2e.bench import cluster, processes
+from e2e.controllers import Controller
+from e2e.test_controller import FLAGS, INGRESS, VALUES, gateway
+from ingressctl.cluster.client import MERGE, Client
+from ingressctl.plan.kinds import BY_IDENTITY
+
+EDITS = 100
+LIMIT = 900.0
+
+
+def main() -> None:
+    """Fill a cluster, measure, print."""
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory() as logs, Bed.start((beds.CRDS,), logs=Path(logs)) as bed:
+        prepare(bed)
+        figures = asyncio.run(measured(bed, size))
+    print(json.dumps({"services": size, **figures}))
+
+
+def prepare(bed: Bed) -> None:
+    """Configuration, gateway and namespaces."""
+    charts.make_namespaces(bed)
+    spaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace(number)}}
+        for number in range(cluster.NAMESPACES)
+    ]
+    bed.apply(yaml.safe_dump_all([config("example.com"), gateway(), *spaces]))
+
+
+def config(domain: str) -> dict[str, Any]:
+    """KServe's configuration with an ingress domain."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
+        "data": {
+            "deploy": '{"defaultDeploymentMode": "Standard"}',
+            "ingress": json.dumps({**INGRESS, "ingressDomain": domain}),
+        },
+    }
+
+
+async def measured(bed: Bed, size: int) -> dict[str, float]:
+    """All measures, one after the other."""
+    figures: dict[str, float] = {}
+    async with cluster.connected(bed.kubeconfig) as client:
+        marker = asyncio.create_task(cluster.Marker(client).run())
+        try:
+            await fill(bed, client, size, figures)
+            await start(bed, figures)
+            await cold(bed, client, size, figures)
+            await edits(bed, client, size, figures)
+        finally:
+            marker.cancel()
+    return figures
+
+
+def say(text: str) -> None:
+    """Progress, for it takes minutes."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+async def fill(bed: Bed, client: Client, size: int, figures: dict[str, float]) -> None:
+    """Make the services, and let the controller make all that belongs to them."""
+    say(f"{size} services are made")
+    await cluster.all_at_once(
+        cluster.create(client, cluster.service(number)) for number in range(size)
+    )
+    say("their objects are made")
+    controller = await asyncio.to_thread(controllers.started, bed, *FLAGS, values=VALUES)
+    await routes(client, 2 * size)
+    await idle(controller)
+    await end(bed, controller)
+
+
+async def start(bed: Bed, figures: dict[str, float]) -> None:
+    """Everything is in place: a start, and a resync."""
+    say("a start with everything in place")
+    controller = await asyncio.to_thread(controllers.started, bed, *FLAGS, values=VALUES)
+    cpu, wall = await idle(controller)
+    figures["start_cpu"], figures["start_wall"] = cpu, wall
+    figures["start_mb"] = processes.peak(controller.pid)
+    figures["start_writes"] = controller.value("ingressctl_writes_total")
+    say("a resync")
+    requests = controller.value("rest_client_requests_total")
+    before = processes.cpu(controller.pid)
+    os.kill(controller.pid, signal.SIGHUP)
+    began = time.monotonic()
+    cpu, _ = await idle(controller)
+    leases = 2 * (time.monotonic() - began + 2)
+    figures["resync_cpu"] = cpu - before
+    more = controller.value("rest_client_requests_total") - requests
+    figures["resync_requests_beyond_leases"] = max(0.0, more - leases)
+    await end(bed, controller)
+
+
+async def cold(bed: Bed, client: Client, size: int, figures: dict[str, float]) -> None:
+    """All routes are gone; then a plain loop that sends the same writes."""
+    say("all routes are deleted")
+    bodies = await delete_routes(client)
+    controller = await asyncio.to_thread(controllers.started, bed, *FLAGS, values=VALUES)
+    began = time.monotonic()
+    await routes(client, 2 * size)
+    figures["cold_wall"] = time.monotonic() - began
+    figures["cold_cpu"] = processes.cpu(controller.pid)
+    cpu, _ = await idle(controller)
+    figures["cold_idle_cpu"] = cpu
+    figures["cold_writes"] = controller.value("ingressctl_writes_total")
+    figures["cold_mb"] = processes.peak(controller.pid)
+    await end(bed, controller)
+    await delete_routes(client)
+    say("a plain loop sends the same routes")
+    began = time.monotonic()
+    await cluster.all_at_once(cluster.create(client, body) for body in bodies)
+    figures["loop_wall"] = time.monotonic() - began
+
+
+async def edits(bed: Bed, client: Client, size: int, figures: dict[str, float]) -> None:
+    """One edit after the other, until a watch shows the route."""
+    controller = await asyncio.to_thread(controllers.started, bed, *FLAGS, values=VALUES)
+    await idle(controller)
+    say("edits")
+    before = processes.cpu(controller.pid)
+    times = [await edit(client, number % size, number) for number in range(EDITS)]
+    times.sort()
+    figures["edit_p50_ms"] = times[len(times) // 2] * 1000
+    figures["edit_p99_ms"] = times[int(len(times) * 0.99) - 1] * 1000
+    figures["edit_cpu_ms"] = (processes.cpu(controller.pid) - before) / EDITS * 1000
+    say("the domain changes")
+    began = time.monotonic()
+    await client.send(
+        "PATCH",
+        "/api/v1/namespaces/kserve/configmaps/inferenceservice-config",
+        None,
+        {"data": config("new.example.org")["data"]},
+        MERGE,
+    )
+    await asyncio.sleep(1)
+    during = [await edit(client, number, 1000 + number) for number in range(20)]
+    figures["edit_during_domain_p50_ms"] = sorted(during)[10] * 1000
+    await renamed(client, 2 * size, "new.example.org")
+    figures["domain_wall"] = time.monotonic() - began
+    await end(bed, controller)
+
+
+async def edit(client: Client, number: int, value: int) -> float:
+    """Seconds from an edit of a service until its route carries it."""
+    kind = cluster.HTTP_ROUTE
+    space, name = cluster.namespace(number), cluster.name(number)
+    route = f"{cluster.root(BY_IDENTITY[kind], space)}/{name}"
+    version = (await client.get(route))["metadata"]["resourceVersion"]
+    seen = asyncio.create_task(shown(client, space, name, version, str(value)))
+    await asyncio.sleep(0.05)
+    began = time.monotonic()
+    where = f"{cluster.root(BY_IDENTITY[cluster.INFERENCE_SERVICE], space)}/{name}"
+    body = {"metadata": {"annotations": {"edit": str(value)}}}
+    await client.send("PATCH", where, None, body, MERGE)
+    ended = await asyncio.wait_for(seen, 60)
+    await asyncio.sleep(0.05)
+    return ended - began
+
+
+async def shown(client: Client, space: str, name: str, version: str, value: str) -> float:
+    """When a watch shows the annotation on the route."""
+    query = {"fieldSelector": f"metadata.name={name}", "resourceVersion": version}
+    where = cluster.root(BY_IDENTITY[cluster.HTTP_ROUTE], space)
+    async for line in client.watch(where, query, silence=60):
+        obj = json.loads(line)["object"]
+        if (obj["metadata"].get("annotations") or {}).get("edit") == value:
+            return time.monotonic()
+    raise AssertionError("the watch ended")
+
+
+async def renamed(client: Client, wanted: int, domain: str) -> None:
+    """Until all routes are of a domain."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        number = 0
+        async for items, _ in client.pages(cluster.root(BY_IDENTITY[cluster.HTTP_ROUTE])):
+            number += sum(
+                any(host.endswith(domain) for host in item["spec"]["hostnames"]) for item in items
+            )
+        if number >= wanted:
+            return
+        await asyncio.sleep(2)
+    raise TimeoutError(f"{number} of {wanted} routes have the domain {domain}")
+
+
+async def routes(client: Client, wanted: int) -> None:
+    """Until the server has so many HTTPRoutes."""
+    end = time.monotonic() + LIMIT
+    while (number := await cluster.count(client, cluster.HTTP_ROUTE)) < wanted:
+        if time.monotonic() > end:
+            raise TimeoutError(f"{number} of {wanted} routes")
+        await asyncio.sleep(0.2)
+
+
+async def delete_routes(client: Client) -> list[dict[str, Any]]:
+    """All HTTPRoutes go; what they were."""
+    resource = BY_IDENTITY[cluster.HTTP_ROUTE]
+    found: list[dict[str, Any]] = []
+    async for items, _ in client.pages(cluster.root(resource)):
+        found += items
+    for number in range(cluster.NAMESPACES):
+        await client.send("DELETE", cluster.root(resource, cluster.namespace(number)))
+    await asyncio.sleep(1)
+    return [bare(item) for item in found]
+
+
+def bare(item: dict[str, Any]) -> dict[str, Any]:
+    """An object as it would be created."""
+    meta = {
+        key: item["metadata"][key]
+        for key in ("name", "namespace", "labels", "annotations", "ownerReferences")
+        if key in item["metadata"]
+    }
+    return {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": meta,
+        "spec": item["spec"],
+    }
+
+
+async def idle(controller: Controller) -> tuple[float, float]:
+    """CPU seconds so far and wall seconds until it has nothing to do."""
+    return await asyncio.to_thread(processes.until_idle, controller.pid, seconds=LIMIT)
+
+
+async def end(bed: Bed, controller: Controller) -> None:
+    """A clean end, after which the bed does not ask for it any more."""
+    controller.check()
+    bed.processes.remove(controller)
+    await asyncio.to_thread(controller.stop)
+
+
+if __name__ == "__main__":
+    main()

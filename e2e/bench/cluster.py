@@ -1,0 +1,204 @@
+"""A cluster of a size: InferenceServices, and somebody who says that what they stand on is ready.
+
+No pods: Deployments are said to be available and HTTPRoutes accepted as soon as they are there,
+as in the yardstick (spec/kserve-observed.md 3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.cluster import answers
+from ingressctl.cluster.answers import Answered
+from ingressctl.cluster.client import MERGE, Client, Lost
+from ingressctl.cluster.connection import Choice
+from ingressctl.cluster.informers import Informer, State, Timing
+from ingressctl.plan.kinds import BY_IDENTITY, Resource
+
+AT_ONCE = 48
+NAMESPACES = 20
+INFERENCE_SERVICE = ("serving.kserve.io", "InferenceService")
+DEPLOYMENT = ("apps", "Deployment")
+HTTP_ROUTE = ("gateway.networking.k8s.io", "HTTPRoute")
+
+AVAILABLE = {
+    "observedGeneration": 1,
+    "replicas": 1,
+    "readyReplicas": 1,
+    "availableReplicas": 1,
+    "updatedReplicas": 1,
+    "conditions": [
+        {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable", "message": ""}
+    ],
+}
+
+
+def namespace(number: int) -> str:
+    """Where a service lies."""
+    return f"team-{number % NAMESPACES:02d}"
+
+
+def name(number: int) -> str:
+    """What a service is called."""
+    return f"model-{number:05d}"
+
+
+def service(number: int) -> dict[str, Any]:
+    """A predictor with one container, and a canary that is edited for number 0."""
+    return {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {
+            "name": name(number),
+            "namespace": namespace(number),
+            "labels": {"team": namespace(number)},
+            "annotations": {"owner": "ml@example.com"},
+        },
+        "spec": {
+            "predictor": {
+                "containers": [
+                    {
+                        "name": "kserve-container",
+                        "image": "model:v1",
+                        "ports": [{"containerPort": 8080}],
+                    }
+                ]
+            }
+        },
+    }
+
+
+@contextlib.asynccontextmanager
+async def connected(kubeconfig: Path) -> AsyncIterator[Client]:
+    """A client with all rights."""
+    async with Client(Choice(kubeconfig=str(kubeconfig)), seconds=60) as client:
+        yield client
+
+
+def path(ref: Ref, version: str = "") -> str:
+    """The path of an object."""
+    resource = BY_IDENTITY[ref.group, ref.kind]
+    return f"{root(resource, ref.namespace, version)}/{ref.name}"
+
+
+def root(resource: Resource, space: str = "", version: str = "") -> str:
+    """The path of a kind, in a namespace or everywhere."""
+    served = version or resource.versions[0]
+    start = f"/apis/{resource.group}/{served}" if resource.group else f"/api/{served}"
+    return (
+        f"{start}/namespaces/{space}/{resource.plural}" if space else f"{start}/{resource.plural}"
+    )
+
+
+async def all_at_once(jobs: Iterable[Any]) -> None:
+    """Await many, a bounded number at a time."""
+    limit = asyncio.Semaphore(AT_ONCE)
+
+    async def one(job: Any) -> None:
+        async with limit:
+            await job
+
+    await asyncio.gather(*(one(job) for job in jobs))
+
+
+async def create(client: Client, obj: Raw) -> None:
+    """One object, asked for again while the server is busy."""
+    ref = ref_of(obj)
+    where = root(BY_IDENTITY[ref.group, ref.kind], ref.namespace)
+    while True:
+        try:
+            await client.send("POST", where, None, obj)
+        except Answered as answered:
+            if answered.status == answers.CONFLICT:
+                return
+            if not answered.passes:
+                raise
+            await asyncio.sleep(0.2)
+        else:
+            return
+
+
+async def count(client: Client, kind: tuple[str, str]) -> int:
+    """How many objects of a kind the server has."""
+    body = await client.get(root(BY_IDENTITY[kind]), {"limit": "1", "resourceVersion": ""})
+    meta = body.get("metadata") or {}
+    return len(body.get("items") or ()) + int(meta.get("remainingItemCount") or 0)
+
+
+class Marker:
+    """Follows Deployments and HTTPRoutes, and says that each is ready."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._seen: set[Ref] = set()
+        self._queue: asyncio.Queue[Raw] = asyncio.Queue()
+        self.marked = 0
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        ended = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for kind in (DEPLOYMENT, HTTP_ROUTE):
+                informer = Informer(self._client, BY_IDENTITY[kind], "", self, Timing())
+                group.create_task(informer.run(ended))
+            for _ in range(AT_ONCE):
+                group.create_task(self._work())
+
+    def put(self, obj: Raw) -> None:
+        """As informers.Listener."""
+        kind = ref_of(obj)[:2]
+        status = obj.get("status") or {}
+        ready = status.get("conditions") if kind == DEPLOYMENT else status.get("parents")
+        if not ready:
+            self._queue.put_nowait(obj)
+
+    def remove(self, ref: Ref) -> None:
+        """As informers.Listener."""
+
+    def known(self, resource: Resource, space: str) -> tuple[Ref, ...]:
+        """As informers.Listener."""
+        return ()
+
+    def state(self, informer: Informer, state: State, message: str) -> None:
+        """As informers.Listener."""
+
+    async def _work(self) -> None:
+        while True:
+            obj = await self._queue.get()
+            ref = ref_of(obj)
+            status = AVAILABLE if ref[:2] == DEPLOYMENT else accepted(obj)
+            with contextlib.suppress(Answered, Lost):
+                await self._client.send(
+                    "PATCH", f"{path(ref)}/status", None, {"status": status}, MERGE
+                )
+                self.marked += 1
+
+
+def accepted(obj: Raw) -> dict[str, Any]:
+    """What a gateway says of a route that it took."""
+    generation = int(obj["metadata"].get("generation") or 1)
+    conditions = [
+        {
+            "type": kind,
+            "status": "True",
+            "reason": kind,
+            "message": "",
+            "observedGeneration": generation,
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        for kind in ("Accepted", "ResolvedRefs")
+    ]
+    parents = [
+        {
+            "parentRef": parent,
+            "controllerName": "example.com/gateway",
+            "conditions": conditions,
+        }
+        for parent in obj["spec"].get("parentRefs") or ()
+    ]
+    return {"parents": parents}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from e2e.bed import absence, timing
+from e2e.bed import absence, gateways, timing
 from e2e.bed.bed import ALL, Bed
+from e2e.pods.images import kserve_home
 from e2e.pods.running import Pods
 
 LOGS = Path(__file__).resolve().parents[1] / "build" / "e2e"
@@ -44,13 +45,23 @@ def bed(request: pytest.FixtureRequest, make_bed: Callable[..., Bed]) -> Bed:
 @pytest.fixture(scope="module")
 def pods(bed: Bed) -> Pods:
     """Pods of the module's bed that run; they end with it."""
-    running = Pods(bed.kubeconfig, logs=bed.logs)
+    # Beside their own, the host has the address of the gateway's pod, whose Envoy runs there.
+    running = Pods(bed.kubeconfig, logs=bed.logs, hosts=[gateways.HERE.pod])
     try:
         running.start()
     except absence.Absent as absent:
         _do_without(absent)
     bed.processes.append(running)
     return running
+
+
+@pytest.fixture(scope="session")
+def kserve() -> Path:
+    """A Python interpreter that has PyPI's kserve."""
+    try:
+        return kserve_home.python()
+    except absence.Absent as absent:
+        _do_without(absent)
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +72,7 @@ def _no_part_ended(request: pytest.FixtureRequest) -> Iterator[None]:
         request.getfixturevalue("bed").check()
 
 
-def _do_without(absent: absence.Absent) -> None:
+def _do_without(absent: absence.Absent) -> NoReturn:
     if absence.is_failure():
         pytest.fail(f"{absent} (CI=true allows no part to be absent)", pytrace=False)
     pytest.skip(str(absent))

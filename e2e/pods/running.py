@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -37,6 +38,8 @@ class Pods:
 
     def __init__(self, kubeconfig: Path, *, logs: Path, hosts: Sequence[str] = ()) -> None:
         self._logs = logs
+        shutil.rmtree(logs / "pods", ignore_errors=True)  # of an earlier run
+        (logs / "pods").mkdir(parents=True)
         self._command = [sys.executable, "-m", "e2e.pods", "--kubeconfig", str(kubeconfig)]
         self._command += ["--folder", str(logs / "pods")]
         self._command += [f"--host-address={host}" for host in hosts]
@@ -53,8 +56,7 @@ class Pods:
         if why:
             raise absence.Absent(why, commands.REMEDY)
         with timing.measured("start pods"):
-            (self._logs / "pods").mkdir(parents=True, exist_ok=True)
-            with (self._logs / "pods.log").open("a") as log:
+            with (self._logs / "pods" / "kubelet.log").open("a") as log:
                 self._process = subprocess.Popen(
                     self._command,
                     stdin=subprocess.PIPE,  # its end is the end of the pods
@@ -109,7 +111,7 @@ class Pods:
 
     def last_words(self) -> str:
         """The end of the log."""
-        return (self._logs / "pods.log").read_text()[-2000:]
+        return (self._logs / "pods" / "kubelet.log").read_text()[-2000:]
 
     def log(self, namespace: str, pod: str, container: str) -> str:
         """What a container wrote, of all its runs."""

@@ -17,9 +17,10 @@ LOG_TAIL = 2000
 class Process:
     """A running container."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: Path, begun: int) -> None:
         self._process = process
         self._log = log
+        self._begun = begun
 
     async def wait(self) -> int:
         """Its exit code, as a shell gives it; what it left running ends with it."""
@@ -56,9 +57,9 @@ class Process:
             await beside.wait()
 
     def tail(self) -> str:
-        """The last lines it wrote."""
+        """The last words it wrote, also if others wrote to the log before it."""
         with contextlib.suppress(OSError):
-            return self._log.read_bytes()[-LOG_TAIL:].decode(errors="replace")
+            return self._log.read_bytes()[self._begun :][-LOG_TAIL:].decode(errors="replace")
         return ""
 
     def _signal(self, number: signal.Signals) -> None:
@@ -75,6 +76,7 @@ async def start(
     log: Path,
 ) -> Process:
     """Start a command in a network namespace, after a script that prepares its files."""
+    begun = log.stat().st_size if log.exists() else 0
     with log.open("ab") as out:
         process = await asyncio.create_subprocess_exec(
             *(
@@ -95,7 +97,7 @@ async def start(
             cwd=folder,
             start_new_session=True,
         )
-    return Process(process, log)
+    return Process(process, log, begun)
 
 
 def _signal(group: int, number: signal.Signals) -> None:

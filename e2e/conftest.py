@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,19 +23,18 @@ LOGS = Path(__file__).resolve().parents[1] / "build" / "e2e"
 def make_bed(request: pytest.FixtureRequest) -> Iterator[Callable[..., Bed]]:
     """Starts beds as Bed.start does, and ends them after the module's last test."""
     logs = LOGS / request.module.__name__.rsplit(".", 1)[-1]
-    started: list[Bed] = []
+    with contextlib.ExitStack() as started:
+        numbers = itertools.count(1)
 
-    def start(*args: Any, **kwargs: Any) -> Bed:
-        place = logs / str(len(started)) if started else logs
-        try:
-            started.append(Bed.start(*args, logs=place, **kwargs))
-        except absence.Absent as absent:
-            _do_without(absent)
-        return started[-1]
+        def start(*args: Any, **kwargs: Any) -> Bed:
+            number = next(numbers)
+            place = logs if number == 1 else logs / str(number)
+            try:
+                return started.enter_context(Bed.start(*args, logs=place, **kwargs))
+            except absence.Absent as absent:
+                _do_without(absent)
 
-    yield start
-    for bed in started:
-        bed.stop()
+        yield start
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,8 @@ def _no_part_ended(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def _do_without(absent: absence.Absent) -> NoReturn:
     if absence.is_failure():
-        pytest.fail(f"{absent} (CI=true allows no part to be absent)", pytrace=False)
+        text = f"{absent} (CI=true allows no part to be absent)"
+        raise pytest.fail.Exception(text, pytrace=False) from None
     pytest.skip(str(absent))
 
 

@@ -10,28 +10,41 @@ from e2e.bed import absence, building, programs, shell, timing
 def build() -> int:
     """Build what is not there yet, each with its time; long, so it is told while it goes on."""
     code = 0
-    for program in programs.ALL:
-        told = len(timing.spans)
-        if not building.place(program).exists():
-            print(f"building {program.name} ...", flush=True)
+    missing = [program for program in programs.ALL if not building.place(program).exists()]
+    try:
+        if missing:
+            building.go()
+    except absence.Absent as absent:
+        return _without(absent)
+    for program in missing:
+        print(f"building {program.name} ...", flush=True)
         try:
             building.built(program)
         except absence.Absent as absent:
-            print(f"skipped: {absent}", flush=True)
-            code = int(absence.is_failure())
-        for span in timing.spans[told:]:
-            print(timing.line(*span), flush=True)
+            code |= _without(absent)
+        else:
+            print(timing.line(*timing.spans[-1]), flush=True)
     return code
+
+
+def _without(absent: absence.Absent) -> int:
+    """Say it; the exit code."""
+    print(f"skipped: {absent}", flush=True)
+    return int(absence.is_failure())
 
 
 def main() -> int:
     """The exit code."""
-    if sys.argv[1:] == ["build"]:
-        return build()
-    if sys.argv[1:] == ["shell"]:
-        return shell.run()
-    print("usage: python -m e2e.bed build|shell", file=sys.stderr)
-    return 2
+    doing = {"build": build, "shell": shell.run}.get(" ".join(sys.argv[1:]))
+    if doing is None:
+        print("usage: python -m e2e.bed build|shell", file=sys.stderr)
+        return 2
+    try:
+        return doing()
+    except absence.Absent as absent:
+        return _without(absent)
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

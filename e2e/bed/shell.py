@@ -7,18 +7,16 @@ import signal
 import subprocess
 import sys
 
-from e2e.bed import absence, building, programs, timing
+from e2e.bed import building, programs, timing
 from e2e.bed.bed import Bed
 
 
 def run() -> int:
-    """The exit code: that of a failed start, else 0."""
-    try:
-        with Bed.start() as bed:
-            _be_there(bed)
-    except absence.Absent as absent:
-        print(f"skipped: {absent}")
-        return int(absence.is_failure())
+    """The exit code. Raises absence.Absent."""
+    for number in (signal.SIGTERM, signal.SIGHUP):  # the end of a terminal is one in order
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    with Bed.start() as bed:
+        _be_there(bed)
     return 0
 
 

@@ -19,20 +19,16 @@ from kubernetes.aio.client.api_client import ApiClient
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.cluster.backoff import Backoff
 from ingressctl.cluster.connection import Choice, Unusable, connect
-from ingressctl.cluster.readonly import (
-    AT_ONCE,
+from ingressctl.cluster.reader import (
     FORBIDDEN,
     GONE,
-    HOME,
     PASSING,
-    Question,
     Reader,
-    Refused,
     Status,
     path_of,
-    unusable,
     version_of,
 )
+from ingressctl.cluster.readonly import AT_ONCE, HOME, Question, Refused, unusable
 from ingressctl.plan.kinds import Resource
 
 STREAM = 300

@@ -105,7 +105,7 @@ class Controller:
 
     async def run(self) -> None:
         """Work. The mirror has to be complete before."""
-        self.mirror.begin()
+        await self.mirror.begin()
         async with asyncio.TaskGroup() as group:
             for _ in range(self._options.workers):
                 group.create_task(self._work())

@@ -6,6 +6,7 @@ a configuration that cannot be used. All of it is told to `Heard`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
@@ -69,6 +70,8 @@ class Mirror:
         self._unreadable: set[Ref] = set()
         self._config = intake.config_map(settings)
         self._refused = False
+        self._renewing: asyncio.Task[None] | None = None
+        self._deferred: set[Ref] = set()
         self.running = False
 
     @property
@@ -95,9 +98,11 @@ class Mirror:
         """An informer that will tell."""
         self._states[informer.resource.identity, informer.namespace] = informer.now
 
-    def begin(self) -> None:
+    async def begin(self) -> None:
         """From now on changes wake objects: the first picture is complete."""
         self._reconfigure()
+        self.picture.claim_later()
+        await self._renew()
         self.running = True
         self.wake_all()
 
@@ -182,16 +187,36 @@ class Mirror:
 
     def _change(self, ref: Ref, before: Raw | None, after: Raw | None) -> None:
         """Into the picture with it; who looked is woken."""
+        if not self.running and after is not None:
+            self.picture.fill(ref, after)
+            return
         touched = self.picture.change([(ref, after)])
         if not self.running:
             return
         if (ref.group, ref.kind) in self._sources:
             self._wake(ref, _urgency(before, after))
-        urgency = Urgency.CHANGE if len(touched) <= MANY else Urgency.BULK
-        for asker in touched:
-            if isinstance(asker, Ref) and asker != ref:
-                self._wake(asker, urgency)
         self._heard.moved(ref)
+        others = {asker for asker in touched if isinstance(asker, Ref) and asker != ref}
+        if self.picture.pending:
+            self._deferred |= others
+            if self._renewing is None:
+                self._renewing = asyncio.create_task(self._renew())
+        else:
+            urgency = Urgency.CHANGE if len(others) <= MANY else Urgency.BULK
+            for asker in others:
+                self._wake(asker, urgency)
+
+    async def _renew(self) -> None:
+        """Renew claims a few at a time: a change of domains must not stop the world. Who was
+        touched is woken when all are as they should be, so that each looks once."""
+        while self.picture.pending:
+            woken = self.picture.renew()
+            self._deferred |= {asker for asker in woken if isinstance(asker, Ref)}
+            await asyncio.sleep(0)
+        self._renewing = None
+        deferred, self._deferred = self._deferred, set()
+        for asker in deferred if self.running else ():
+            self._wake(asker, Urgency.BULK)
 
 
 def _newer(obj: Raw, stored: Raw) -> bool:

@@ -49,6 +49,13 @@ class Index:
             return spaces.get(namespace, ())
         return [ref for space in sorted(spaces) for ref in spaces[space]]
 
+    def holds(self, kind: Kind, namespace: str | None) -> bool:
+        """Whether there is any of a kind; None means in any namespace."""
+        spaces = self._by_kind.get(kind)
+        if not spaces:
+            return False
+        return any(spaces.values()) if namespace is None else bool(spaces.get(namespace))
+
     def owned(self, owner: Owner) -> tuple[Ref, ...]:
         """Objects in the owner's namespace whose controller has its kind and name."""
         return self._owned.get((owner.ref.namespace, owner.ref.kind, owner.ref.name), ())

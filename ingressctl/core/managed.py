@@ -7,7 +7,7 @@ managedFields only, which answers the same questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -59,10 +59,10 @@ def others(obj: Raw) -> tuple[str, ...]:
 def digest(obj: Raw) -> Raw:
     """The object with as little of its managedFields as the questions above need."""
     meta = obj.get("metadata") or {}
-    if "managedFields" not in meta:
+    entries = meta.get("managedFields")
+    if not entries:
         return obj
-    entries = [dict(_short(entry)) for entry in _entries(obj)]
-    return {**obj, "metadata": {**meta, "managedFields": entries}}
+    return {**obj, "metadata": {**meta, "managedFields": [_short(entry) for entry in entries]}}
 
 
 def _entries(obj: Raw) -> tuple[Mapping[str, Any], ...]:
@@ -73,12 +73,11 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
     return str(entry.get("manager") or "").startswith(PREFIX)
 
 
-def _short(entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in ("manager", "operation", "time", "subresource"):
-        if entry.get(key):
-            yield key, entry[key]
-    if _is_ours(entry) or entry.get("manager") in KSERVE:
-        fields = (entry.get("fieldsV1") or {}).get("f:metadata") or {}
-        merged = {f"f:{field}": fields[f"f:{field}"] for field in MERGED if f"f:{field}" in fields}
+def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
+    short = {key: entry[key] for key in ("manager", "time", "subresource") if key in entry}
+    fields = (entry.get("fieldsV1") or {}).get("f:metadata")
+    if fields and (_is_ours(entry) or entry.get("manager") in KSERVE):
+        merged = {key: fields[key] for key in ("f:labels", "f:annotations") if key in fields}
         if merged:
-            yield "fieldsV1", {"f:metadata": merged}
+            short["fieldsV1"] = {"f:metadata": merged}
+    return short

@@ -26,6 +26,10 @@ from ingressctl.core.world import (
     precedence,
 )
 
+AT_ONCE = 256
+"""So many claims are renewed with the change that touched them; of more, the rest waits for
+`renew`, for ten thousand take seconds."""
+
 RECENT = 4096
 """Objects that stay decoded: what everybody reads, and what one pass reads several times."""
 
@@ -61,7 +65,8 @@ class Stored(Mapping[Ref, Raw]):
 
     def put(self, ref: Ref, obj: Raw) -> None:
         """Store an object; it is decoded already and likely to be asked for at once."""
-        self._bytes[ref] = orjson.dumps(obj)
+        # A copy, for orjson leaves its bytes in a block of several times their size.
+        self._bytes[ref] = bytes(memoryview(orjson.dumps(obj)))
         self._remember(ref, obj)
 
     def drop(self, ref: Ref) -> None:
@@ -102,7 +107,16 @@ class _Known(Derivations):
 class Picture(World):
     """The objects of a cluster as far as they are known now."""
 
-    __slots__ = ("_claimants", "_held", "_hosts", "_live", "_settings", "_stored", "dependencies")
+    __slots__ = (
+        "_claimants",
+        "_held",
+        "_hosts",
+        "_live",
+        "_pending",
+        "_settings",
+        "_stored",
+        "dependencies",
+    )
 
     def __init__(self, settings: Settings, claimants: tuple[Claimant, ...] = ()) -> None:
         self._stored = Stored()
@@ -114,6 +128,12 @@ class Picture(World):
         self._claimants = claimants
         self._held: dict[Ref, tuple[Claim, ...]] | None = None
         self._hosts: dict[str, tuple[Claim, ...]] = {}
+        self._pending: dict[Ref, None] = {}
+
+    def fill(self, ref: Ref, new: Raw) -> None:
+        """Put an object in while nobody looks yet: nobody is named, nothing is derived."""
+        self._live.put(ref, self._stored.get(ref), new)
+        self._stored.put(ref, new)
 
     def change(self, changes: Iterable[tuple[Ref, Raw | None]]) -> set[Asker]:
         """Put objects in, or take them out (None); everybody who has to look again."""
@@ -124,11 +144,31 @@ class Picture(World):
         self.memo.clear()
         return self._settled(touched)
 
+    def claim_later(self) -> None:
+        """Let `renew` ask all objects for their claims, instead of the first who looks."""
+        if self._held is None:
+            self._held = {}
+            for claimant in self._claimants:
+                self._pending.update(dict.fromkeys(self.index.refs(claimant.kind, None)))
+
+    @property
+    def pending(self) -> int:
+        """How many objects' claims are not what they should be yet."""
+        return len(self._pending)
+
+    def renew(self, limit: int = AT_ONCE) -> set[Asker]:
+        """Renew some claims that wait; who is touched by it."""
+        some = [ref for ref, _ in zip(self._pending, range(limit), strict=False)]
+        for ref in some:
+            del self._pending[ref]
+        return self._claimed(some)
+
     def reconfigure(self, settings: Settings) -> None:
         """Other settings hold from now on: everything derived is made anew when asked for."""
         self._settings = settings
         self._held = None
         self._hosts = {}
+        self._pending = {}
         for key in tuple(self.derivations):
             del self.derivations[key]
             self.dependencies.forget(_Derived(key))
@@ -198,10 +238,17 @@ class Picture(World):
                 claiming.append(asker.ref)
             else:
                 outside.add(asker)
-        for claimant in self._claimants if claiming else ():
-            mine = [ref for ref in claiming if ref[:2] == claimant.kind and ref in self._stored]
-            outside |= self.dependencies.claimed(self._claim(claimant, mine))
-        return outside
+        self._pending.update(dict.fromkeys(claiming[AT_ONCE:]))
+        return outside | self._claimed(claiming[:AT_ONCE])
+
+    def _claimed(self, refs: Iterable[Ref]) -> set[Asker]:
+        """Renew the claims of objects; who asked for a host that is claimed otherwise now."""
+        there = [ref for ref in refs if ref in self._stored]
+        touched: set[Asker] = set()
+        for claimant in self._claimants if there else ():
+            mine = [ref for ref in there if ref[:2] == claimant.kind]
+            touched |= self.dependencies.claimed(self._claim(claimant, mine))
+        return touched
 
     def _claim(self, claimant: Claimant, refs: Iterable[Ref]) -> set[str]:
         """Ask objects for their claims anew; the hosts that are claimed otherwise now."""

@@ -28,10 +28,18 @@ def same_template(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
 
 def within(wanted: Any, stored: Any) -> bool:
     """Whether `stored` says all that `wanted` says. Defaults add keys, never entries."""
-    if isinstance(wanted, Mapping):
-        fields = stored if isinstance(stored, Mapping) else {}
-        return all(within(value, fields.get(key)) for key, value in wanted.items())
+    if isinstance(wanted, _MAPPINGS):
+        fields = stored if isinstance(stored, _MAPPINGS) else {}
+        for key, value in wanted.items():
+            held = fields.get(key)
+            if held != value and not within(value, held):
+                return False
+        return True
     if isinstance(wanted, list | tuple):
         entries = stored if isinstance(stored, list | tuple) else ()
         return len(wanted) == len(entries) and all(map(within, wanted, entries))
     return bool(wanted == stored) or (wanted in (None, "") and stored in (None, ""))
+
+
+_MAPPINGS = (dict, Mapping)
+"""dict first: whether something is a Mapping takes long to ask, and all of them are asked."""

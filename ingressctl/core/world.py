@@ -93,7 +93,7 @@ class World:
 
     def holds(self, kind: Kind, namespace: str | None = None) -> bool:
         """Whether there is any object of a kind; None means in any namespace."""
-        return any(True for _ in self.index.refs(kind, namespace))
+        return self.index.holds(kind, namespace)
 
     def owned(self, owner: Owner) -> tuple[Raw, ...]:
         """All objects in the owner's namespace that it controls."""
@@ -183,7 +183,16 @@ class Reads:
     A few objects may lie in front of the world: what a phase has decided to make.
     """
 
-    __slots__ = ("_derivations", "_front", "claimants", "lookups", "providers", "settings", "world")
+    __slots__ = (
+        "_derivations",
+        "_front",
+        "_owned",
+        "claimants",
+        "lookups",
+        "providers",
+        "settings",
+        "world",
+    )
 
     def __init__(
         self,
@@ -200,6 +209,7 @@ class Reads:
         self.lookups: dict[Lookup, None] = {}
         self._front: Mapping[Ref, Raw] = _NOTHING
         self._derivations = world.derivations
+        self._owned: tuple[Owner, tuple[Raw, ...]] | None = None
 
     def get(self, ref: Ref) -> Raw | None:
         """The object, or None; both are recorded."""
@@ -237,7 +247,9 @@ class Reads:
 
     def owned(self, owner: Owner) -> tuple[Raw, ...]:
         """As World.owned, recorded."""
-        found = self.world.owned(owner)
+        if self._owned is None or self._owned[0] != owner:
+            self._owned = (owner, self.world.owned(owner))
+        found = self._owned[1]
         self.lookups[Lookup("owned", owner.ref, bool(found))] = None
         return found
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ingressctl.proxy import bootstrap
 from ingressctl.proxy.envoy import Envoy, EnvoyFault, make_directory
-from ingressctl.proxy.session import Refusal
+from ingressctl.proxy.store import Refusal
 from ingressctl.proxy.xds import Server
 
 START_SECONDS = 60.0

@@ -26,7 +26,7 @@ from ingressctl.providers.envoy.facts import WorldFacts
 from ingressctl.proxy import backends, envoy, follow, texts
 from ingressctl.proxy.backends import Backend, LocalFacts
 from ingressctl.proxy.serving import Gateway
-from ingressctl.proxy.session import Refusal
+from ingressctl.proxy.store import Refusal
 from ingressctl.proxy.stubs import Stubs
 
 SHOWN = 20

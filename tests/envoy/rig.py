@@ -16,7 +16,7 @@ from ingressctl.providers.envoy import reading, routes, snapshot
 from ingressctl.providers.envoy.facts import Address
 from ingressctl.proxy.envoy import claim_port
 from ingressctl.proxy.serving import Gateway
-from ingressctl.proxy.session import Refusal
+from ingressctl.proxy.store import Refusal
 from ingressctl.proxy.stubs import Identity, Stubs
 
 GRPC_STATUS = {"12": 404, "14": 503}

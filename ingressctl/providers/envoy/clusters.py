@@ -65,7 +65,7 @@ def _cluster(
     name: str, options: http_protocol_options_pb2.HttpProtocolOptions
 ) -> cluster_pb2.Cluster:
     packed = any_pb2.Any()
-    packed.Pack(options)
+    packed.Pack(options, deterministic=True)
     limits = circuit_breaker_pb2.CircuitBreakers.Thresholds(
         max_connections={"value": UNLIMITED},
         max_pending_requests={"value": UNLIMITED},

@@ -6,11 +6,11 @@ The provider is pure, so both come from outside: from the objects of a world, or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ingressctl.api.refs import Raw, Ref, labels_of
+from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
 from ingressctl.core.model import External, Service
 from ingressctl.core.world import World
 
@@ -52,19 +52,40 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class WorldFacts:
-    """Facts from Services and EndpointSlices. Build one a world: it indexes the slices."""
+    """Facts from Services and EndpointSlices. It indexes the slices once, and again one by one
+    where a world follows a cluster (`moved`)."""
 
     world: World
-    slices: Mapping[tuple[str, str], tuple[Raw, ...]]
+    _slices: dict[Service, dict[Ref, None]] = field(default_factory=dict)
+    _services: dict[Ref, Service] = field(default_factory=dict)
 
     @classmethod
     def of(cls, world: World) -> WorldFacts:
         """The facts of a world."""
-        found: dict[tuple[str, str], list[Raw]] = {}
+        facts = cls(world)
         for obj in world.list(ENDPOINT_SLICE):
-            key = (_namespace(obj), labels_of(obj).get(SERVICE_NAME, ""))
-            found.setdefault(key, []).append(obj)
-        return cls(world, {key: tuple(objects) for key, objects in found.items()})
+            facts._put(ref_of(obj), obj)
+        return facts
+
+    def moved(self, ref: Ref) -> tuple[Service, ...]:
+        """A Service or an EndpointSlice is another one now; the Services whose facts change."""
+        if ref.kind == "Service":
+            return (Service(ref.namespace, ref.name),)
+        before = self._services.get(ref)
+        after = self._put(ref, self.world.get(ref))
+        return tuple(dict.fromkeys(one for one in (before, after) if one is not None))
+
+    def _put(self, ref: Ref, obj: Raw | None) -> Service | None:
+        """File a slice under its Service; None takes it out."""
+        before = self._services.pop(ref, None)
+        if before is not None:
+            self._slices[before].pop(ref, None)
+        if obj is None:
+            return None
+        service = Service(ref.namespace, labels_of(obj).get(SERVICE_NAME, ""))
+        self._services[ref] = service
+        self._slices.setdefault(service, {})[ref] = None
+        return service
 
     def h2(self, service: Service, port: int) -> bool:
         """By appProtocol and port name, as KServe and Istio read them.
@@ -76,14 +97,22 @@ class WorldFacts:
         return any(is_h2(item) for item in self._ports(service) if item.get("port") == port)
 
     def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
-        """Ready endpoints of the Service's slices, by port name or number."""
+        """Endpoints of the Service's slices, by port name or number: those that are ready,
+        and where there is none those that end but still serve (Kubernetes' rule)."""
         if isinstance(target, External):
             return ()
         wanted = next((item for item in self._ports(target) if item.get("port") == port), None)
-        slices = self.slices.get((target.namespace, target.name), ())
-        return tuple(
-            address for obj in slices for address in _slice_addresses(obj, wanted, port=port)
-        )
+        refs = sorted(self._slices.get(target, ()))
+        slices = [obj for ref in refs if (obj := self.world.get(ref)) is not None]
+        for counts in (_is_ready, _still_serves):
+            found = (
+                address
+                for obj in slices
+                for address in _slice_addresses(obj, wanted, counts, port=port)
+            )
+            if addresses := tuple(dict.fromkeys(found)):
+                return addresses
+        return ()
 
     def _ports(self, service: Service) -> Iterable[Mapping[str, Any]]:
         obj = self.world.get(_ref(service))
@@ -103,16 +132,27 @@ def is_h2(port: Mapping[str, Any]) -> bool:
     return "grpc" in name or "h2c" in name or name.partition("-")[0] == "http2"
 
 
-def _namespace(obj: Raw) -> str:
-    return str((obj.get("metadata") or {}).get("namespace") or "")
+def _is_ready(conditions: Mapping[str, Any]) -> bool:
+    """Unknown counts as ready."""
+    return conditions.get("ready") is not False
 
 
-def _slice_addresses(obj: Raw, wanted: Mapping[str, Any] | None, *, port: int) -> Iterator[Address]:
+def _still_serves(conditions: Mapping[str, Any]) -> bool:
+    return bool(conditions.get("terminating") and conditions.get("serving"))
+
+
+def _slice_addresses(
+    obj: Raw,
+    wanted: Mapping[str, Any] | None,
+    counts: Callable[[Mapping[str, Any]], bool],
+    *,
+    port: int,
+) -> Iterator[Address]:
     number = _slice_port(obj, wanted, port)
     if not number:
         return
     for endpoint in obj.get("endpoints") or ():
-        if (endpoint.get("conditions") or {}).get("ready") is False:
+        if not counts(endpoint.get("conditions") or {}):
             continue
         for address in endpoint.get("addresses") or ():
             yield Address(str(address), number)

@@ -29,6 +29,7 @@ from google.protobuf import any_pb2, message
 
 from ingressctl.providers.envoy import clusters, names
 
+EVERYWHERE = "::"
 NOBODY = "255.255.255.255"
 
 _SPELLING = r"""
@@ -72,8 +73,11 @@ end
 
 
 def public(port: int, address: str = "127.0.0.1") -> listener_pb2.Listener:
-    """What clients reach. The port is never shared with another process."""
-    socket = address_pb2.SocketAddress(address=address, port_value=port)
+    """What clients reach. The port is never shared with another process; `::` takes clients
+    of both families."""
+    socket = address_pb2.SocketAddress(
+        address=address, port_value=port, ipv4_compat=address == EVERYWHERE
+    )
     listener = _listener(names.PUBLIC)
     listener.address.socket_address.CopyFrom(socket)
     listener.enable_reuse_port.value = False
@@ -181,5 +185,5 @@ def _mark(name: str) -> extension_pb2.TypedExtensionConfig:
 
 def _packed(content: message.Message) -> any_pb2.Any:
     result = any_pb2.Any()
-    result.Pack(content)
+    result.Pack(content, deterministic=True)
     return result

@@ -39,7 +39,7 @@ NO_BACKEND = 500
 METADATA = "ingressctl"
 _GRPC = re.compile(r"application/grpc")
 _DISABLED = any_pb2.Any()
-_DISABLED.Pack(components.FilterConfig(disabled=True))
+_DISABLED.Pack(components.FilterConfig(disabled=True), deterministic=True)
 
 
 def route_configuration(

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from google.protobuf.message import Message
+
 from ingressctl.api.refs import Ref
-from ingressctl.core.model import Route
+from ingressctl.core.model import Route, Target
 from ingressctl.providers.envoy import clusters, listeners, names, places, routes
 from ingressctl.providers.envoy.facts import Address, Facts, Unknown
 from ingressctl.providers.envoy.places import Place, Tenant
@@ -47,6 +49,7 @@ class Book:
     _uses: dict[Place, tuple[names.Upstream, ...]] = field(default_factory=dict)
     _users: dict[names.Upstream, int] = field(default_factory=dict)
     _addresses: dict[names.Upstream, tuple[Address, ...]] = field(default_factory=dict)
+    _behind: dict[Target, dict[Place, None]] = field(default_factory=dict)
 
     def update(
         self,
@@ -90,13 +93,34 @@ class Book:
         self.facts = facts
         gone: dict[Ref, tuple[Route, ...]] = {ref: () for ref in self._owned if ref not in owned}
         new = {ref: found for ref, found in owned.items() if self._owned.get(ref) != found}
-        return self.update({**gone, **new}, stale=self._stale(), recheck=tuple(self._users))
+        return self.update(
+            {**gone, **new}, stale=self._stale(_tables(self.asking)), recheck=tuple(self._users)
+        )
 
-    def _stale(self) -> tuple[Place, ...]:
+    def moved(self, targets: Iterable[Target]) -> Changes:
+        """What is known of these targets may be other now: their protocols and addresses."""
+        used = {place: None for target in targets for place in self._behind.get(target, ())}
+        recheck = dict.fromkeys(
+            upstream
+            for place in used
+            for upstream in self._uses.get(place, ())
+            if upstream.target in targets
+        )
+        return self.update({}, stale=self._stale(used), recheck=recheck)
+
+    def routes(self, owner: Ref) -> tuple[Route, ...]:
+        """The routes of an owner."""
+        return self._owned.get(owner, ())
+
+    def leads_to(self, target: Target) -> bool:
+        """Whether some table leads to a target."""
+        return target in self._behind
+
+    def _stale(self, tables: Iterable[Place]) -> tuple[Place, ...]:
         """Tables whose clusters are others by the facts that hold now (another protocol)."""
         return tuple(
             place
-            for place in _tables(self.asking)
+            for place in tables
             if tuple(_upstreams(self._hosts(place), self.facts)) != self._uses.get(place, ())
         )
 
@@ -131,12 +155,20 @@ class Book:
         """Count the tables that lead to each upstream; those whose count moved."""
         for upstream in self._uses.pop(place, ()):
             self._users[upstream] -= 1
+            self._unlink(upstream.target, place)
             yield upstream, None
         for upstream in found:
             self._users[upstream] = self._users.get(upstream, 0) + 1
+            self._behind.setdefault(upstream.target, {})[place] = None
             yield upstream, None
         if found:
             self._uses[place] = found
+
+    def _unlink(self, target: Target, place: Place) -> None:
+        tables = self._behind.get(target, {})
+        tables.pop(place, None)
+        if not tables:
+            self._behind.pop(target, None)
 
     def _upstream(self, upstream: names.Upstream) -> Iterator[tuple[Key, bytes | None]]:
         """Cluster and endpoints, or their removal when no table leads there."""
@@ -148,13 +180,16 @@ class Book:
             yield load, None
             return
         if cluster not in self.resources:
-            yield cluster, clusters.cluster(upstream).SerializeToString()
+            yield cluster, _bytes(clusters.cluster(upstream))
         if clusters.is_hop(upstream):
             return
         addresses = self.facts.addresses(upstream.target, upstream.port)
         if self._addresses.get(upstream) != addresses:
             self._addresses[upstream] = addresses
-            yield load, clusters.endpoints(upstream, addresses).SerializeToString()
+            yield (
+                load,
+                clusters.endpoints(upstream, addresses).SerializeToString(deterministic=True),
+            )
 
     def _listeners(
         self, touched: Iterable[Place], moved: Iterable[names.Upstream]
@@ -162,7 +197,10 @@ class Book:
         """The public listener always; the local one only while something is served there."""
         key = (names.LISTENER, names.PUBLIC)
         if key not in self.resources:
-            yield key, listeners.public(self.port, self.address).SerializeToString()
+            yield (
+                key,
+                listeners.public(self.port, self.address).SerializeToString(deterministic=True),
+            )
         if not (any(map(_is_local, touched)) or any(map(clusters.is_hop, moved))):
             return
         wanted = any(map(_is_local, self.asking)) or any(map(clusters.is_hop, self._users))
@@ -170,7 +208,7 @@ class Book:
         if not wanted:
             yield key, None
         elif key not in self.resources:
-            yield key, listeners.local().SerializeToString()
+            yield key, _bytes(listeners.local())
 
     def _settle(self, changes: Mapping[Key, bytes | None]) -> Changes:
         """Only what differs from what there is."""
@@ -200,8 +238,14 @@ def _table(
         yield (names.ROUTES, name), None
         return
     table = routes.route_configuration(place, hosts, facts)
-    yield (names.SCOPE, name), routes.scope(place).SerializeToString()
-    yield (names.ROUTES, name), table.SerializeToString()
+    yield (names.SCOPE, name), _bytes(routes.scope(place))
+    yield (names.ROUTES, name), _bytes(table)
+
+
+def _bytes(resource: Message) -> bytes:
+    """The same bytes for the same content, in every process: versions are made of them."""
+    made: bytes = resource.SerializeToString(deterministic=True)
+    return made
 
 
 def _is_local(place: Place) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from envoy.service.discovery.v3 import discovery_pb2
 
 from ingressctl.providers.envoy import names
-from ingressctl.proxy.session import BATCH, Refusal, Session, Store
+from ingressctl.proxy.session import BATCH, Session
+from ingressctl.proxy.store import Refusal, Store
 
 Response = discovery_pb2.DeltaDiscoveryResponse
 
@@ -163,3 +164,121 @@ def test_nothing_is_sent_that_nobody_asked_for() -> None:
     dialogue.change((names.ROUTES, "other"), (names.ENDPOINTS, "other"))
     assert dialogue.settle() == []
     assert dialogue.session.idle
+
+
+def test_versions_mean_the_same_in_every_process() -> None:
+    """So a replica need not send what another one has sent already."""
+    one, other = Store(), Store()
+    one.apply((names.ROUTES, "before"), b"0")
+    for store in (one, other):
+        store.apply((names.ROUTES, "a"), b"same")
+    assert one.versions[names.ROUTES, "a"] == other.versions[names.ROUTES, "a"]
+    other.apply((names.ROUTES, "a"), b"different")
+    assert one.versions[names.ROUTES, "a"] != other.versions[names.ROUTES, "a"]
+
+
+def reconnected(dialogue: Dialogue) -> None:
+    """Another process with the same store, which Envoy tells what it has."""
+    versions = dict(dialogue.store.versions)
+    dialogue.session = Session(dialogue.store, dialogue.refused.append)
+    for kind in (names.CLUSTER, names.ENDPOINTS, names.SCOPE, names.ROUTES):
+        wanted = ("a",) if kind in (names.ENDPOINTS, names.ROUTES) else ()
+        dialogue.ask(kind, *wanted, have={"a": versions[kind, "a"]})
+
+
+def test_after_a_reconnect_named_resources_are_not_sent_again_either() -> None:
+    dialogue = started()
+    reconnected(dialogue)
+    assert {(tuple(new), tuple(gone)) for _, new, gone in dialogue.settle()} == {((), ())}
+    assert dialogue.session.lacks is None
+
+
+def test_what_went_while_an_envoy_was_away_goes_from_it_too() -> None:
+    dialogue = started()
+    have = {"a": dialogue.store.versions[names.SCOPE, "a"], "old": "of another process"}
+    dialogue.session = Session(dialogue.store, dialogue.refused.append)
+    dialogue.ask(names.SCOPE, have=have)
+    assert (names.SCOPE, [], ["old"]) in dialogue.settle()
+
+
+def test_it_is_known_which_changes_were_taken() -> None:
+    dialogue = started()
+    dialogue.store.number = 1
+    dialogue.change((names.ROUTES, "a"))
+    dialogue.store.number = 2
+    dialogue.change((names.CLUSTER, "a"))
+    assert dialogue.session.lacks == 1
+    for response in dialogue.answers():
+        dialogue.accept(response)
+    assert dialogue.session.lacks == 1
+    dialogue.settle()
+    assert dialogue.session.lacks is None
+
+
+def test_an_envoy_that_asked_for_nothing_yet_lacks_everything() -> None:
+    dialogue = started()
+    dialogue.session = Session(dialogue.store, dialogue.refused.append)
+    assert dialogue.session.lacks == 0
+
+
+def test_a_new_scope_is_taken_when_its_table_is() -> None:
+    dialogue = started()
+    dialogue.store.number = 7
+    dialogue.change((names.SCOPE, "b"), (names.ROUTES, "b"))
+    assert dialogue.settle() == [(names.SCOPE, ["b"], [])]
+    assert dialogue.session.lacks == 7
+    dialogue.ask(names.ROUTES, "b")
+    dialogue.settle()
+    assert dialogue.session.lacks is None
+
+
+def test_what_was_refused_is_not_taken_until_it_is_another() -> None:
+    dialogue = started()
+    dialogue.store.number = 3
+    dialogue.change((names.ROUTES, "a"))
+    (table,) = dialogue.answers()
+    dialogue.accept(table, error="bad table")
+    assert dialogue.session.lacks == 3
+    dialogue.change((names.ROUTES, "a"), body=b"3")
+    dialogue.settle()
+    assert dialogue.session.lacks is None
+
+
+def test_of_several_resources_only_the_refused_one_stays_behind() -> None:
+    dialogue = started()
+    dialogue.change((names.CLUSTER, "b"), (names.CLUSTER, "c"))
+    (both,) = dialogue.answers()
+    dialogue.accept(both, error="one of them")
+    assert dialogue.refused == []
+    for response in dialogue.answers():
+        (resource,) = response.resources
+        dialogue.accept(response, error="bad" if resource.name == "b" else "")
+    assert dialogue.refused == [Refusal(names.CLUSTER, ("b",), "bad")]
+
+
+def test_endpoints_of_a_changed_cluster_are_sent_again() -> None:
+    """Envoy warms it up anew."""
+    dialogue = started()
+    dialogue.change((names.CLUSTER, "a"))
+    assert dialogue.settle() == [(names.CLUSTER, ["a"], []), (names.ENDPOINTS, ["a"], [])]
+
+
+def test_a_cluster_waits_for_the_end_of_its_requests() -> None:
+    dialogue = started()
+    dialogue.session = Session(dialogue.store, dialogue.refused.append, drains=True)
+    for kind in (names.CLUSTER, names.ENDPOINTS, names.SCOPE, names.ROUTES):
+        dialogue.ask(kind, *(("a",) if kind in (names.ENDPOINTS, names.ROUTES) else ()))
+    dialogue.settle()
+    for kind in (names.CLUSTER, names.ENDPOINTS, names.SCOPE, names.ROUTES):
+        dialogue.change((kind, "a"), body=None)
+    assert dialogue.session.draining == frozenset()
+    assert [kind for kind, _, gone in dialogue.settle() if gone] == [names.SCOPE, names.ROUTES]
+    assert dialogue.session.draining == {"a"}
+    assert dialogue.session.knows("a")
+    assert dialogue.session.lacks is None
+    dialogue.session.let_go(["a"])
+    assert [kind for kind, _, gone in dialogue.settle() if gone] == [
+        names.CLUSTER,
+        names.ENDPOINTS,
+    ]
+    assert not dialogue.session.knows("a")

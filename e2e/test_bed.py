@@ -138,6 +138,14 @@ def test_a_part_that_ends_says_so_with_its_last_words(tmp_path: Path) -> None:
         part.start(lambda: False)
 
 
+def test_a_part_runs_where_its_prefix_says(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = ("sh", "-c", "echo $PLACE; sleep 60")
+    part = Process("part", command, log=log, prefix=("env", "PLACE=there"))
+    part.start(lambda: log.read_text() == "there\n")
+    part.stop()
+
+
 def test_a_stubborn_part_ends_with_what_it_started(tmp_path: Path) -> None:
     """It ignores TERM, and so does its child."""
     script = "trap '' TERM; (trap '' TERM; sleep 60) & echo up; sleep 60"

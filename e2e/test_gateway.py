@@ -58,6 +58,51 @@ spec:
   - route: [{destination: {host: first.example, port: {number: 80}}}]
 """
 
+TWO_HOPS = """
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {{name: knative-local-gateway, namespace: default}}
+spec:
+  selector: {{istio: ingressgateway}}
+  servers: [{{port: {{number: 8081, name: http, protocol: HTTP}}, hosts: ["*"]}}]
+---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {{name: knative-local-gateway, namespace: istio-system}}
+spec:
+  hosts: [knative-local-gateway.istio-system.svc.cluster.local]
+  resolution: STATIC
+  ports: [{{name: http, number: 80, protocol: HTTP, targetPort: {port}}}]
+  endpoints: [{{address: 127.0.0.1}}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {{name: outer, namespace: default}}
+spec:
+  hosts: [outer.istio.test]
+  gateways: [istio-system/public]
+  http:
+  - headers: {{request: {{set: {{Host: inner.default.svc.cluster.local}}}}}}
+    route:
+    - destination:
+        host: knative-local-gateway.istio-system.svc.cluster.local
+        port: {{number: 80}}
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {{name: inner, namespace: default}}
+spec:
+  hosts: [inner.default.svc.cluster.local]
+  gateways: [knative-local-gateway]
+  http:
+  - route:
+    - {{destination: {{host: first.example, port: {{number: 80}}}}, weight: 80}}
+    - {{destination: {{host: second.example, port: {{number: 80}}}}, weight: 20}}
+"""
+"""As KServe and Knative write them: the second hop is by the same Envoy's local listener."""
+
+REQUESTS = 200
+
 GATEWAY_API = f"""
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -99,6 +144,18 @@ def test_a_virtual_service_routes_to_service_entries(bed: Bed) -> None:
     assert ask("/v1/models") == {"name": "first", "path": "/v1/models", "host": "model.istio.test"}
     assert ask("/v2/models")["name"] == "second"
     assert stub.ask(bed.gateway.address, "/", host="other.istio.test") == {}
+
+
+@pytest.mark.usefixtures("stubs")
+def test_two_hops_with_a_split_on_the_second(bed: Bed) -> None:
+    bed.apply(ISTIO)
+    bed.apply(TWO_HOPS.format(port=bed.gateway.ports[gateways.LOCAL]))
+    ask = functools.partial(stub.ask, bed.gateway.address, "/v1", host="outer.istio.test")
+    waiting.until("an answer", ask, seconds=30)
+    told = [ask() for _ in range(REQUESTS)]
+    assert {one["host"] for one in told} == {"inner.default.svc.cluster.local"}
+    seconds = sum(one["name"] == "second" for one in told)
+    assert abs(seconds - REQUESTS * 0.2) < 5 * (REQUESTS * 0.2 * 0.8) ** 0.5
 
 
 @pytest.mark.usefixtures("stubs")

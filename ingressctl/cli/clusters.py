@@ -86,13 +86,19 @@ def read(
 
 
 def tell_refused(refused: Iterable[Refused], printer: Printer) -> None:
-    """Names every right that is missing, and what that leaves out."""
+    """Names every right that is missing, and what that leaves out.
+
+    What is left out may make the answer a wrong one, which -q must not hide.
+    """
     for item in refused:
         name = kindnames.called(item.resource)
         where = f"in namespace {item.namespace}" if item.namespace else "in every namespace"
         text = f"{name} may not be {item.verb}ed {where}, {_left(item)}: {item.reason}"
         remedy = f"ask for the verb {item.verb} on {name} {where}"
-        printer.notices([Note(text, remedy, Origin("cluster"))])
+        if item.instead or item.verb == "watch":
+            printer.notices([Note(text, remedy, Origin("cluster"))])
+        else:
+            printer.warn(f"{printer.loud('yellow', 'warning:')} cluster: {text} ({remedy})")
 
 
 def _left(item: Refused) -> str:

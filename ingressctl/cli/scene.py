@@ -27,6 +27,7 @@ from ingressctl.plan import folders, kinds, overlay, trials
 from ingressctl.plan.manifests import Document, Note
 from ingressctl.plan.overlay import Laid
 
+CONFIG_MAPS: Kind = ("", "ConfigMap")
 CONFIG_MAP = "inferenceservice-config"
 DEFAULT_CONFIG_NAMESPACE = "kserve"
 
@@ -79,7 +80,7 @@ def build(
     if held.is_folder:
         laid = on_completed(laid, settings, now, providers, whole=whole)
     printer.notices((*sources.notices, *laid.notices))
-    check_config_map(laid, settings, rules, printer)
+    check_config_map(laid, settings, rules, printer, blind=CONFIG_MAPS in held.refused)
     if not rules.assume:
         settings = replace(settings, fresh=laid.fresh)
         tell_assumption(laid, printer)
@@ -234,18 +235,22 @@ def tried(
 
 
 def check_config_map(
-    laid: Laid, settings: Settings, rules: options.Rules, printer: Printer
+    laid: Laid, settings: Settings, rules: options.Rules, printer: Printer, *, blind: bool
 ) -> None:
-    """A named ConfigMap must be there; without one the shipped values hold, visibly."""
+    """A named ConfigMap must be there; without one the shipped values hold, visibly.
+
+    `blind`: ConfigMaps may not be read, so it may well be there.
+    """
     ref = Ref("", "ConfigMap", settings.config_namespace, CONFIG_MAP)
     if laid.world.get(ref) is not None or not laid.world.list(kinds.INFERENCE_SERVICE):
         return
+    state = f"{ref} may not be read" if blind else f"there is no {ref}"
     if rules.config_namespace:
         raise CommandFault.of(
-            f"--config-namespace: there is no {ref}",
+            f"--config-namespace: {state}",
             "give the ConfigMap with -f, or name the namespace that it lies in",
         )
-    text = f"there is no {ref}: the values that KServe ships are used"
+    text = f"{state}: the values that KServe ships are used"
     printer.notices([Note(text, "give it with -f, or name --config-namespace", Origin("inputs"))])
 
 

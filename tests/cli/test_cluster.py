@@ -55,6 +55,41 @@ def test_a_kind_that_may_not_be_listed_is_named(api: FakeApi, tmp_path: Path) ->
     assert done.code == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("preview", "-f", SERVICES),
+        ("explain", "http://churn-xgb-default.example.com/"),
+        ("check",),
+        ("describe", "isvc/churn-xgb"),
+        ("get", "routes"),
+        ("wait", "isvc/churn-xgb", "--timeout", "0"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_names_the_right_that_it_lacks(
+    words: tuple[str | Path, ...], api: FakeApi, tmp_path: Path
+) -> None:
+    """Verb, resource and namespace, not to be muted; and there is an answer all the same."""
+    load(api)
+    api.status |= {"gateways": 403, "configmaps": 403}
+    config = api.kubeconfig(tmp_path / "config", namespace="default")
+    done = run(*words, "-q", "--kubeconfig", config)
+    assert (
+        "warning: cluster: gateways.gateway.networking.k8s.io may not be listed in every "
+        "namespace, left out: gateways is forbidden (ask for the verb list on "
+        "gateways.gateway.networking.k8s.io in every namespace)" in done.err
+    )
+    assert "ask for the verb list on configmaps in namespace kserve" in done.err
+    assert done.out
+    assert done.code in (0, 1)
+    loud = run(*words, "--kubeconfig", config)
+    assert "ConfigMap kserve/inferenceservice-config may not be read" in loud.err
+    named = run(*words, "--kubeconfig", config, "--config-namespace", "kserve")
+    assert named.code == 2
+    assert "inferenceservice-config may not be read" in named.err
+
+
 def test_what_passes_is_asked_for_again(api: FakeApi, tmp_path: Path) -> None:
     """A server under load answers 429 for a moment, one that starts 503."""
     load(api)

@@ -108,20 +108,23 @@ def started(
 
     The namespaces of charts.make_namespaces must exist.
     """
-    objects = charts.rendered(values or {})
-    roles = [obj for obj in objects if obj["kind"] in ROLES]
-    bed.apply(yaml.safe_dump_all(roles))
-    account = bed.account(charts.NAMESPACE, "ingressctl")
     controller = Controller(
         bed,
         arguments,
-        kubeconfig=account,
+        kubeconfig=account(bed, values or {}),
         log=bed.logs / f"{pod}.log",
         environment={"POD_NAMESPACE": charts.NAMESPACE, "POD_NAME": pod},
     )
     controller.start()
     bed.processes.append(controller)
     return controller
+
+
+def account(bed: Bed, values: Mapping[str, Any]) -> Path:
+    """A kubeconfig of the ServiceAccount of a release with these values of the chart."""
+    objects = charts.rendered(values)
+    bed.apply(yaml.safe_dump_all(obj for obj in objects if obj["kind"] in ROLES))
+    return bed.account(charts.NAMESPACE, "ingressctl")
 
 
 def _asked(port: int, path: str) -> str | None:

@@ -58,6 +58,11 @@ class Queue:
         """How many objects are worked on."""
         return len(self._active)
 
+    @property
+    def timers(self) -> int:
+        """How many objects come again when their time is up."""
+        return len(self._timers)
+
     def add(self, ref: Ref, urgency: Urgency) -> None:
         """Have an object looked at; asked for twice, the more urgent reason holds."""
         if ref in self._active:

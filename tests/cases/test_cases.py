@@ -2,75 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import yaml
-
-from ingressctl.api.refs import Raw, ref_of
-from tests.cases import admission_stage, comparing, counting, field_stage, stages
+from tests.cases import field_stage, judging, stages
 from tests.cases.loading import Run
 
 
 def test_case(run: Run) -> None:
     """The outcome of the case is what it expects."""
-    faults = field_stage.judge(run) if run.suite == "field" else _staged(run)
+    if run.suite == "field":
+        faults = field_stage.judge(run)
+    else:
+        faults = judging.judge(run, stages.run_case(run))
     assert not faults, "\n".join(faults)
-
-
-def _staged(run: Run) -> list[str]:
-    result = stages.run_case(run)
-    faults = _errors(run, result)
-    if "expected" in run.expect:
-        expected = comparing.documents(run.expect["expected"])
-        faults += comparing.compare_objects(_relevant(run, result, expected), expected)
-    if "status" in run.expect and not _refused_at_admission(run):
-        faults += _status(run.expect["status"], result)
-    if "stored" in run.expect and not _refused_at_admission(run):
-        faults += admission_stage.compare_stored(result.stored, run.expect["stored"])
-    return faults
-
-
-def _errors(run: Run, result: stages.Result) -> list[str]:
-    error = run.expect.get("error")
-    if error is None:
-        return [f"unexpected error: {fault}" for fault in result.faults]
-    wanted = (error if isinstance(error, dict) else yaml.safe_load(error))["match"]
-    if any(wanted in fault for fault in result.faults):
-        return []
-    return [f"no error contains {wanted!r}; there are {result.faults}"]
-
-
-def _refused_at_admission(run: Run) -> bool:
-    """Then nothing else is asserted (runtime-selection/README.md)."""
-    error = run.expect.get("error")
-    error = error if isinstance(error, dict) else yaml.safe_load(error or "{}")
-    return bool(error.get("where") == "admission")
-
-
-def _relevant(run: Run, result: stages.Result, expected: list[dict[str, Any]]) -> list[Raw]:
-    """What the folder lets count (INDEX.md, Comparing)."""
-    if result.objects is not None:
-        return result.objects
-    if run.case["stage"] == "reconcile":
-        return counting.of_reconcile(run, result.world, expected)
-    if run.case["stage"] == "select":
-        return counting.of_select(result.world)
-    objects = stages.routing_objects(result.world)
-    notes = run.case.get("notes") or ""
-    suite_file = {ref_of(obj)[:2] for obj in expected}
-    only_virtual_services = "Hosts after the first two" in notes
-    only_services = suite_file == {("", "Service")} and "VirtualService" not in str(expected)
-    if only_virtual_services:
-        return [obj for obj in objects if obj["kind"] == "VirtualService"]
-    if run.case.get("absent_crds"):
-        return [obj for obj in objects if obj["kind"] == "VirtualService"]
-    if only_services and "external" in run.case["source"].lower() + run.case["shows"].lower():
-        return [obj for obj in objects if obj["kind"] == "Service"]
-    return objects
-
-
-def _status(expected: str, result: stages.Result) -> list[str]:
-    wanted = yaml.load(expected, yaml.CSafeLoader)
-    services = stages.services(result.world)
-    assert services, "a status is expected and no InferenceService exists"
-    return comparing.subset(services[0].get("status") or {}, wanted, "status")

@@ -1,0 +1,1 @@
+"""Cases of tests/cases, played on a real API server."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ingressctl.api.refs import Raw
+from ingressctl.core import ownedfields
 
 PREFIX = "ingressctl-"
 """Field managers of our controllers begin so (ux.md 8.6)."""
@@ -35,6 +36,18 @@ def own_keys(obj: Raw, field: str) -> frozenset[str]:
             fields = (entry.get("fieldsV1") or {}).get("f:metadata") or {}
             found.update(key[2:] for key in fields.get(f"f:{field}") or () if key != ".")
     return frozenset(found)
+
+
+def owns_more(obj: Raw, wanted: Raw) -> bool:
+    """Whether a controller of ours applied fields of the spec that are not wanted any longer."""
+    spec = wanted.get("spec") or {}
+    return any(
+        ownedfields.exceed((entry.get("fieldsV1") or {}).get("f:spec") or {}, spec)
+        for entry in _entries(obj)
+        if _is_ours(entry)
+        and entry.get("operation", "Apply") == "Apply"
+        and not entry.get("subresource")
+    )
 
 
 def written_at(obj: Raw) -> datetime | None:
@@ -62,7 +75,9 @@ def digest(obj: Raw) -> Raw:
     entries = meta.get("managedFields")
     if not entries:
         return obj
-    return {**obj, "metadata": {**meta, "managedFields": [_short(entry) for entry in entries]}}
+    kept = _WHOLE if obj.get("kind") in WORKLOADS else _PARTS
+    short = [_short(entry, kept) for entry in entries]
+    return {**obj, "metadata": {**meta, "managedFields": short}}
 
 
 def _entries(obj: Raw) -> tuple[Mapping[str, Any], ...]:
@@ -73,11 +88,22 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
     return str(entry.get("manager") or "").startswith(PREFIX)
 
 
-def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
+WORKLOADS = frozenset({"Deployment", "Service"})
+"""Kinds whose specs are compared as a part of the stored one: their fields are kept as well."""
+
+_PARTS = ("f:metadata",)
+_WHOLE = ("f:metadata", "f:spec")
+
+
+def _short(entry: Mapping[str, Any], kept: tuple[str, ...]) -> dict[str, Any]:
     short = {key: entry[key] for key in ("manager", "time", "subresource") if key in entry}
-    fields = (entry.get("fieldsV1") or {}).get("f:metadata")
+    fields = entry.get("fieldsV1")
     if fields and (_is_ours(entry) or entry.get("manager") in KSERVE):
-        merged = {key: fields[key] for key in ("f:labels", "f:annotations") if key in fields}
-        if merged:
-            short["fieldsV1"] = {"f:metadata": merged}
+        found = {key: fields[key] for key in kept if key in fields}
+        merged = found.pop("f:metadata", {})
+        names = {key: merged[key] for key in ("f:labels", "f:annotations") if key in merged}
+        if names:
+            found["f:metadata"] = names
+        if found:
+            short["fieldsV1"] = found
     return short

@@ -1,8 +1,8 @@
 """Whether a stored pod template says what a wanted one says.
 
 An API server fills many fields in, so the wanted one is compared as a subset
-(spec/kserve-ingress.md 18 does a dry run instead). Known limit: a field that was taken out
-of the wanted template is not missed in the stored one.
+(spec/kserve-ingress.md 18 does a dry run instead). A field that was taken out of the wanted
+template is not missed here: core/managed.py tells it by who applied the field.
 """
 
 from __future__ import annotations

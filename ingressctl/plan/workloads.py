@@ -1,7 +1,7 @@
 """When a stored workload differs from the wanted one, and what is then written.
 
 Workloads carry many defaults of the API server, so their specs are compared as a subset
-(core/templates.py).
+(core/templates.py); what was taken out of a template is missed by who applied it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw, annotations_of, group_of, labels_of
-from ingressctl.core import templates
+from ingressctl.core import managed, templates
 from ingressctl.core.world import Reads
 
 MANAGED = (
@@ -53,7 +53,11 @@ def _deployment(stored: Raw, wanted: Raw) -> Raw | None:
     """The whole wanted object; the selector cannot change and the replicas may be an
     autoscaler's."""
     mine, theirs = wanted["spec"], stored.get("spec") or {}
-    if templates.within(mine, theirs) and templates.same_template(mine, theirs):
+    if (
+        templates.within(mine, theirs)
+        and templates.same_template(mine, theirs)
+        and not managed.owns_more(stored, wanted)
+    ):
         return None
     kept = {key: theirs[key] for key in ("selector", "replicas") if key in theirs}
     return _written(stored, wanted, {**kept, **mine})
@@ -72,6 +76,7 @@ def _knative_service(stored: Raw, wanted: Raw) -> Raw | None:
         and mine["traffic"] == theirs.get("traffic")
         and templates.within(mine, theirs)
         and templates.same_template(mine, theirs)
+        and not managed.owns_more(stored, wanted)
     ):
         return None
     written = _written(stored, wanted, mine)

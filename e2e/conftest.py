@@ -19,6 +19,11 @@ LOGS = Path(__file__).resolve().parents[1] / "build" / "e2e"
 """Kept after the tests, one folder a module; `make clean` removes them."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How many random worlds are replayed through istiod (e2e/test_worlds.py)."""
+    parser.addoption("--istiod-worlds", type=int, default=200)
+
+
 @pytest.fixture(scope="module")
 def make_bed(request: pytest.FixtureRequest) -> Iterator[Callable[..., Bed]]:
     """Starts beds as Bed.start does, and ends them after the module's last test."""

@@ -57,6 +57,10 @@ class Client:
         """A strategic merge: lists of things with keys are merged. Raises Refused."""
         return await self._ask("PATCH", path, body, "application/strategic-merge-patch+json")
 
+    async def merge(self, path: str, body: Object) -> Object:
+        """A merge, for kinds of which the API server knows no keys. Raises Refused."""
+        return await self._ask("PATCH", path, body, "application/merge-patch+json")
+
     async def delete(self, path: str, body: Object) -> Object:
         """Delete with options. Raises Refused."""
         return await self._ask("DELETE", path, body)

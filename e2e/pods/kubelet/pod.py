@@ -86,7 +86,7 @@ class Pod:
     async def _live(self) -> None:
         await self._bind()
         self.place = await self.room.node.add(self.name, namespace=self.namespace)
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)  # a crashed kubelet left its own
         spec = self.obj["spec"]
         self.inits = [Container(one, self) for one in spec.get("initContainers", ())]
         self.containers = [Container(one, self) for one in spec["containers"]]

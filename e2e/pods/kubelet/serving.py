@@ -21,6 +21,7 @@ from e2e.pods.network import namespaces
 
 LOG = logging.getLogger(__name__)
 PODS = "/api/v1/pods"
+RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ async def serve(room: Room) -> None:
                     running[uid].told(obj)
                 elif uid not in tasks and not _is_over(obj):
                     running[uid] = pods.Pod(obj, room)
-                    tasks[uid] = asyncio.create_task(_run(running[uid]))
+                    tasks[uid] = asyncio.create_task(_run(running, uid))
             for uid in [uid for uid, task in tasks.items() if task.done() and uid not in ours]:
                 del tasks[uid]
     finally:
@@ -61,11 +62,19 @@ async def serve(room: Room) -> None:
         await asyncio.gather(*tasks.values(), return_exceptions=True)
 
 
-async def _run(pod: pods.Pod) -> None:
-    try:
-        await pod.run()
-    except Exception:
-        LOG.exception("pod %s", pod.name)
+async def _run(running: dict[str, pods.Pod], uid: str) -> None:
+    """A pod from its binding to its last delete, anew where this machine failed it."""
+    while uid in running:
+        pod = running[uid]
+        try:
+            await pod.run()
+        except Exception:
+            LOG.exception("pod %s", pod.name)
+            await asyncio.sleep(RETRY_SECONDS)
+            if uid in running:
+                running[uid] = pods.Pod(running[uid].obj, pod.room)
+        else:
+            return
 
 
 def _is_over(obj: Mapping[str, Any]) -> bool:

@@ -12,7 +12,8 @@ test: $(STAMP)
 # On a real cluster, built from Go modules once a machine; without Go it says so and skips.
 e2e: $(STAMP)
 	$(BIN)/python -m e2e.bed build
-	$(BIN)/python -m pytest -rs e2e
+	$(BIN)/python -m e2e.pods.images.kserve_home
+	$(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e
 
 e2e-shell: $(STAMP)
 	@$(BIN)/python -m e2e.bed shell

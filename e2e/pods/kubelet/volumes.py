@@ -99,7 +99,10 @@ def _mount(source: Path, target: Path, layer: Path) -> Iterator[str]:
         for part in ("upper", "work"):
             (layer / part).mkdir(parents=True, exist_ok=True)
         below = f"lowerdir={base},upperdir={layer / 'upper'},workdir={layer / 'work'}"
-        yield shlex.join(["mount", "-t", "overlay", "overlay", "-o", below, str(base)])
+        layered = shlex.join(["mount", "-t", "overlay", "overlay", "-o", below, str(base)])
+        # Without root's rights a folder that others are mounted in takes no layer: it is hidden.
+        hidden = shlex.join(["mount", "-t", "tmpfs", "tmpfs", str(base)])
+        yield f"{{ {layered} 2>/dev/null || {hidden}; }}"
         folder = target if source.is_dir() else target.parent
         yield shlex.join(["mkdir", "-p", str(folder)])
         if not source.is_dir():

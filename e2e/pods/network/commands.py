@@ -10,9 +10,7 @@ import shutil
 DEADLINE = 20
 # Debian keeps both in sbin, which an ordinary user's PATH may lack.
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-REMEDY = (
-    "apt-get install iproute2 nftables, and run `make e2e` as root or by unshare (see e2e/pods)"
-)
+REMEDY = "apt-get install iproute2 nftables, and run it below `python -m e2e.pods.private`"
 PACKAGES = {"ip": "iproute2", "nft": "nftables", "nsenter": "util-linux"}
 
 

@@ -34,6 +34,9 @@ from ingressctl.plan.contests import REST, Contests
 
 WORKERS = 32
 
+REST_AFTER = 0.05
+"""Seconds between two looks at one object that no person asked for."""
+
 
 class Carrier(Protocol):
     """What serves routes without Kubernetes objects: our own xDS."""
@@ -78,7 +81,7 @@ class Controller:
         may_write: Callable[[], bool],
         carrier: Carrier | None = None,
     ) -> None:
-        self.queue = Queue()
+        self.queue = Queue(rest=REST_AFTER)
         self.mirror = Mirror(
             settings,
             claimants=cascade.CLAIMANTS,
@@ -163,9 +166,10 @@ class Controller:
             bearings=self._bearings(step),
             now=datetime.now(UTC),
         )
-        self._telling.planned(ref, plan, dry_run=self._options.dry_run)
+        leading, dry_run = self._may_write(), self._options.dry_run
+        self._telling.planned(ref, plan, dry_run=dry_run, leading=leading)
         done = Done()
-        if self._options.dry_run or not self._may_write() or plan.quiet:
+        if dry_run or not leading or plan.quiet:
             await asyncio.sleep(0)  # many objects in a row must not starve the watches
         else:
             done = await self._writer.carry_out(plan, obj)
@@ -228,7 +232,7 @@ class Controller:
         return tuple(
             finding
             for ref in sorted(contested & plan.wanted)
-            for finding in self._contests.findings(ref, now)
+            for finding in self._contests.findings(ref)
         )
 
     def _forget(self, ref: Ref) -> None:

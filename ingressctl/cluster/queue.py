@@ -2,6 +2,8 @@
 
 One worker has an object at a time. What is asked for while somebody has it comes again when
 he is done; failures come back later and later, with jitter; a timer brings an object again.
+An object that was looked at a moment ago rests, so that what follows from one write (statuses
+of several objects, our own answer) is one look; what a person does is never held up.
 """
 
 from __future__ import annotations
@@ -32,7 +34,15 @@ class Urgency(IntEnum):
 class Queue:
     """For one event loop."""
 
-    def __init__(self, *, first_retry: float = FIRST_RETRY, most_retry: float = MOST_RETRY) -> None:
+    def __init__(
+        self,
+        *,
+        first_retry: float = FIRST_RETRY,
+        most_retry: float = MOST_RETRY,
+        rest: float = 0.0,
+    ) -> None:
+        self._rest = rest
+        self._finished: dict[Ref, float] = {}
         self._heap: list[tuple[Urgency, int, Ref]] = []
         self._waiting: dict[Ref, Urgency] = {}
         self._since: dict[Ref, float] = {}
@@ -72,6 +82,8 @@ class Queue:
         known = self._waiting.get(ref)
         if known is not None and known <= urgency:
             return
+        if urgency > Urgency.EDIT and self._rests(ref, urgency):
+            return
         self.adds += 1
         self._waiting[ref] = urgency
         self._since.setdefault(ref, time.monotonic())
@@ -95,6 +107,8 @@ class Queue:
     def done(self, ref: Ref) -> None:
         """The object is nobody's again."""
         urgency = self._active.pop(ref)
+        if self._rest:
+            self._finished[ref] = time.monotonic()
         if urgency is not None:
             self.add(ref, urgency)
 
@@ -110,7 +124,7 @@ class Queue:
         self.after(ref, delay)
         return delay
 
-    def after(self, ref: Ref, seconds: float) -> None:
+    def after(self, ref: Ref, seconds: float, urgency: Urgency = Urgency.CHANGE) -> None:
         """Bring the object in so many seconds, unless it comes sooner anyway."""
         loop = asyncio.get_running_loop()
         due = loop.time() + seconds
@@ -118,11 +132,12 @@ class Queue:
         if timer is not None and timer.when() <= due:
             return
         self._stop_timer(ref)
-        self._timers[ref] = loop.call_later(seconds, self._due, ref)
+        self._timers[ref] = loop.call_later(seconds, self._due, ref, urgency)
 
     def forget(self, ref: Ref) -> None:
         """The object is gone."""
         self._failing.pop(ref, None)
+        self._finished.pop(ref, None)
         self._stop_timer(ref)
 
     def close(self) -> None:
@@ -130,9 +145,19 @@ class Queue:
         for ref in tuple(self._timers):
             self._stop_timer(ref)
 
-    def _due(self, ref: Ref) -> None:
+    def _rests(self, ref: Ref, urgency: Urgency) -> bool:
+        """Whether the object was looked at a moment ago: then it comes when it has rested."""
+        finished = self._finished.pop(ref, None)
+        left = 0.0 if finished is None else finished + self._rest - time.monotonic()
+        if left <= 0.0:
+            return False
+        self._finished[ref] = finished or 0.0
+        self.after(ref, left, urgency)
+        return True
+
+    def _due(self, ref: Ref, urgency: Urgency) -> None:
         self._timers.pop(ref, None)
-        self.add(ref, Urgency.CHANGE)
+        self.add(ref, urgency)
 
     def _stop_timer(self, ref: Ref) -> None:
         timer = self._timers.pop(ref, None)

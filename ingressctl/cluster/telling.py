@@ -7,7 +7,9 @@ Info for what changed, debug for what did not; an error is told once, where it i
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, NamedTuple
+
+from prometheus_client import Gauge, Histogram
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.cluster.metrics import Metrics
@@ -21,6 +23,14 @@ from ingressctl.plan.writes import Plan
 LOG = logging.getLogger("ingressctl.controller")
 
 
+class _Gauges(NamedTuple):
+    waited: Histogram
+    worked: Histogram
+    seconds: Histogram
+    depth: Gauge
+    active: Gauge
+
+
 class Telling:
     """For one controller."""
 
@@ -28,15 +38,30 @@ class Telling:
         self._recorder = recorder
         self._metrics = metrics
         self._told: dict[Ref, frozenset[Finding]] = {}
+        self._series: dict[str, _Gauges] = {}
 
     def worked(self, ref: Ref, waited: float, took: float, queue: Queue) -> None:
         """A worker is done with an object."""
-        name, metrics = _controller(ref), self._metrics
-        metrics.waited.labels(name).observe(waited)
-        metrics.worked.labels(name).observe(took)
-        metrics.seconds.labels(name).observe(took)
-        metrics.depth.labels(name).set(len(queue))
-        metrics.active.labels(name).set(queue.active)
+        gauges = self._gauges(ref.kind)
+        gauges.waited.observe(waited)
+        gauges.worked.observe(took)
+        gauges.seconds.observe(took)
+        gauges.depth.set(len(queue))
+        gauges.active.set(queue.active)
+
+    def _gauges(self, kind: str) -> _Gauges:
+        """The series of one controller, looked up once: labels cost more than counting."""
+        found = self._series.get(kind)
+        if found is None:
+            name, metrics = kind.lower(), self._metrics
+            found = self._series[kind] = _Gauges(
+                metrics.waited.labels(name),
+                metrics.worked.labels(name),
+                metrics.seconds.labels(name),
+                metrics.depth.labels(name),
+                metrics.active.labels(name),
+            )
+        return found
 
     def result(self, ref: Ref, result: str) -> None:
         """How a reconcile ended."""
@@ -63,13 +88,17 @@ class Telling:
         )
         LOG.debug("where it happened", extra=_of(ref), exc_info=defect)
 
-    def planned(self, ref: Ref, plan: Plan, *, dry_run: bool) -> None:
-        """What is going to be written, or would be."""
+    def planned(self, ref: Ref, plan: Plan, *, dry_run: bool, leading: bool) -> None:
+        """What is going to be written, or would be, if this replica wrote."""
         if plan.quiet:
             LOG.debug("nothing differs", extra=_of(ref))
             return
-        LOG.info(
-            "would write" if dry_run else "writing",
+        level = logging.INFO if leading or dry_run else logging.DEBUG
+        if not LOG.isEnabledFor(level):
+            return
+        LOG.log(
+            level,
+            "writing" if leading and not dry_run else "would write",
             extra=_of(
                 ref,
                 apply=[str(apply.ref) for stage in plan.stages for apply in stage],

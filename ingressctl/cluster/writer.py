@@ -87,7 +87,7 @@ class Writer:
         now = time.monotonic()
         how = self._contests.judge(apply, now)
         if how == "leave":
-            done.findings += self._contests.findings(apply.ref, now)
+            done.findings += self._contests.findings(apply.ref)
             return
         try:
             stored = await self._applied(apply, manager)

@@ -33,7 +33,6 @@ class _Written:
     version: str = ""
     step: Step = "apply"
     rewrites: deque[float] = field(default_factory=lambda: deque(maxlen=TIMES))
-    until: float = 0.0
     told: Finding | None = None
 
 
@@ -42,6 +41,7 @@ class Contests:
 
     def __init__(self) -> None:
         self._last: dict[Ref, _Written] = {}
+        self._resting: dict[Ref, float] = {}
 
     def judge(self, apply: Apply, now: float) -> Step:
         """What to do with an object that differs from what is wanted."""
@@ -55,7 +55,7 @@ class Contests:
         last.step = "apply"
         last.rewrites.append(now)
         if len(last.rewrites) == TIMES and now - last.rewrites[0] <= WITHIN:
-            last.until = now + REST
+            self._resting[apply.ref] = now + REST
             last.rewrites.clear()
             last.told = _contested(apply)
             return "leave"
@@ -70,17 +70,19 @@ class Contests:
     def forget(self, ref: Ref) -> None:
         """The object is deleted, or its write failed."""
         self._last.pop(ref, None)
+        self._resting.pop(ref, None)
 
     def contested(self, now: float) -> frozenset[Ref]:
         """Objects that are left alone for now."""
-        return frozenset(ref for ref, last in self._last.items() if last.until > now)
+        for ref in [ref for ref, until in self._resting.items() if until <= now]:
+            del self._resting[ref]
+            self._last.pop(ref, None)
+        return frozenset(self._resting)
 
-    def findings(self, ref: Ref, now: float) -> tuple[Finding, ...]:
+    def findings(self, ref: Ref) -> tuple[Finding, ...]:
         """What there is to say about an object that is let be."""
         last = self._last.get(ref)
-        if last is None or last.told is None or (last.until and last.until <= now):
-            return ()
-        return (last.told,)
+        return () if last is None or last.told is None else (last.told,)
 
     def _again(self, last: _Written, apply: Apply) -> Step:
         """Nobody touched the object since, and still it differs."""

@@ -3,7 +3,8 @@
 One worker has an object at a time. What is asked for while somebody has it comes again when
 he is done; failures come back later and later, with jitter; a timer brings an object again.
 An object that was looked at a moment ago rests, so that what follows from one write (statuses
-of several objects, our own answer) is one look; what a person does is never held up.
+of several objects, our own answer) is one look; what a person does is never held up. What
+follows from bulk work is bulk work as well.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Queue:
         self._waiting: dict[Ref, Urgency] = {}
         self._since: dict[Ref, float] = {}
         self._active: dict[Ref, Urgency | None] = {}
-        self._timers: dict[Ref, asyncio.TimerHandle] = {}
+        self._timers: dict[Ref, tuple[float, asyncio.Handle]] = {}
+        self._bulky: set[Ref] = set()
         self._failing: dict[Ref, Backoff] = {}
         self._retry = (first_retry, most_retry)
         self._order = count()
@@ -75,6 +77,8 @@ class Queue:
 
     def add(self, ref: Ref, urgency: Urgency) -> None:
         """Have an object looked at; asked for twice, the more urgent reason holds."""
+        if urgency is Urgency.CHANGE and ref in self._bulky:
+            urgency = Urgency.BULK
         if ref in self._active:
             before = self._active[ref]
             self._active[ref] = urgency if before is None else min(before, urgency)
@@ -99,6 +103,7 @@ class Queue:
                     continue  # it was asked for more urgently since
                 del self._waiting[ref]
                 self._active[ref] = None
+                (self._bulky.add if urgency is Urgency.BULK else self._bulky.discard)(ref)
                 self._stop_timer(ref)
                 return ref, time.monotonic() - self._since.pop(ref)
             self._wake.clear()
@@ -129,15 +134,16 @@ class Queue:
         loop = asyncio.get_running_loop()
         due = loop.time() + seconds
         timer = self._timers.get(ref)
-        if timer is not None and timer.when() <= due:
+        if timer is not None and timer[0] <= due:
             return
         self._stop_timer(ref)
-        self._timers[ref] = loop.call_later(seconds, self._due, ref, urgency)
+        self._timers[ref] = due, loop.call_later(seconds, self._due, ref, urgency)
 
     def forget(self, ref: Ref) -> None:
         """The object is gone."""
         self._failing.pop(ref, None)
         self._finished.pop(ref, None)
+        self._bulky.discard(ref)
         self._stop_timer(ref)
 
     def close(self) -> None:
@@ -162,4 +168,4 @@ class Queue:
     def _stop_timer(self, ref: Ref) -> None:
         timer = self._timers.pop(ref, None)
         if timer is not None:
-            timer.cancel()
+            timer[1].cancel()

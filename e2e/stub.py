@@ -6,7 +6,7 @@ import contextlib
 import http.client
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -40,11 +40,13 @@ def serving(name: str) -> Iterator[int]:
         server.server_close()
 
 
-def ask(address: str, path: str, *, host: str) -> dict[str, Any]:
+def ask(
+    address: str, path: str, *, host: str, headers: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """What a stub told behind this address; empty if no stub answered."""
     connection = http.client.HTTPConnection(address, timeout=5)
     try:
-        connection.request("GET", path, headers={"Host": host})
+        connection.request("GET", path, headers={"Host": host, **(headers or {})})
         answer = connection.getresponse()
         told = answer.read()
         return dict(json.loads(told)) if answer.status == 200 else {}

@@ -3,7 +3,8 @@
 Every match of a rule becomes a rule of its own, in Gateway API's order of precedence:
 path (exact, then longest prefix), method, number of headers, number of query parameters,
 then the older route, its name, and the order of its rules. The rank of regular expressions
-is left to implementations: Envoy Gateway asks them before prefixes, Istio after.
+is left to implementations: Envoy Gateway asks them before prefixes, Istio after all of them,
+also after /, which takes everything.
 """
 
 from __future__ import annotations
@@ -48,12 +49,11 @@ class Profile:
     """What an implementation decides by itself. `retries` None: it does not repeat."""
 
     ranks: Mapping[str, int]
-    everything_last: bool = False
     retries: int | None = None
 
 
 ENVOY = Profile({"exact": 0, "regex": 1, "prefix": 2})
-ISTIO = Profile({"exact": 0, "prefix": 1, "regex": 2}, everything_last=True, retries=2)
+ISTIO = Profile({"exact": 0, "prefix": 1, "regex": 2}, retries=2)
 
 
 @dataclass(slots=True)
@@ -137,9 +137,7 @@ def _sorted(rules: list[TableRule], by: Profile) -> tuple[TableRule, ...]:
 def _precedence(match: TableMatch, by: Profile) -> tuple[int, ...]:
     path = match.match.path or PathMatch("prefix", "/")
     headers, query = len(match.match.headers), len(match.query)
-    plain = path == PathMatch("prefix", "/") and not (headers or query or match.match.method)
     return (
-        int(plain and by.everything_last),
         by.ranks[path.kind],
         -len(path.value),
         not match.match.method,

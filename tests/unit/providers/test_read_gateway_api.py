@@ -128,10 +128,11 @@ def test_the_rank_of_expressions_is_the_implementations(
     assert where(ask(table, EDGE, "shop.example.com/a/b")) == wins
 
 
-def test_istio_asks_a_rule_for_everything_last() -> None:
-    given = route(rule("root", prefix("/")), rule("regex", regex("/a/.*")))
+def test_istio_asks_no_expression_beside_a_rule_for_everything() -> None:
+    """Unlike in VirtualServices such a rule does not come last (e2e/test_precedence.py)."""
+    given = route(rule("regex", regex("/a/.*")), rule("root", prefix("/")))
     table = read(provider, gateway(class_name="istio"), given)
-    assert where(ask(table, EDGE, "shop.example.com/a/b")) == "regex"
+    assert where(ask(table, EDGE, "shop.example.com/a/b")) == "root"
     answer = ask(table, EDGE, "shop.example.com/x")
     assert isinstance(answer, Hop)
     assert answer.rule.retries == 2

@@ -46,6 +46,7 @@ SETS: Mapping[str, Mapping[str, Any]] = {
         "selector": "team=a,stage=live",
         "compat": "better,-Q4",
         "settleSeconds": 0,
+        "probeGateways": ["kserve/public=10.0.0.1:80"],
         "imagePullSecrets": ["registry"],
         "nodeSelector": {"kubernetes.io/os": "linux"},
         "tolerations": [{"operator": "Exists"}],

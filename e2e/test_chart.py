@@ -123,6 +123,7 @@ def test_the_arguments_say_what_the_values_say() -> None:
         "--selector=team=a,stage=live",
         "--compat=better,-Q4",
         "--settle-seconds=0",
+        "--probe-gateway=kserve/public=10.0.0.1:80",
         "--leader-elect",
         "--xds-port=18000",
         f"--providers={','.join(sorted(charts.PROVIDERS))}",

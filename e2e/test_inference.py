@@ -30,7 +30,8 @@ NAMESPACE, DOMAIN = "team-a", "example.com"
 INSIDE = f"{NAMESPACE}.svc.cluster.local"
 VALUES = [3, 1, 4]
 ROUTES = {"gateway_api": "httproutes", "istio": "virtualservices"}
-SHARE, ASKED = 20, 300
+SHARE, COUNT = 20, 300
+ASKED = "asked"
 
 INGRESS = {
     "enableGatewayApi": True,
@@ -65,10 +66,17 @@ def sdk(bed: Bed, pods: Pods, kserve: Path) -> Sdk:
 
 @pytest.fixture(scope="module", params=ROUTES)
 def provider(bed: Bed, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each provider in turn, with a controller whose settle time is the one that is shipped."""
+    """Each provider in turn, with a controller whose settle time is the one that is shipped.
+
+    ASKED is gateway_api with a settle time that no test waits for, and a gateway to ask.
+    """
     charts.need_helm()
-    name = str(request.param)
-    controller = _controller(bed, name)
+    name, flags = str(request.param), []
+    if name == ASKED:
+        name = "gateway_api"
+        address = at(bed, doors.KSERVE_PORT)
+        flags = [f"--settle-seconds={2 * SECONDS}", f"--probe-gateway={doors.KSERVE}={address}"]
+    controller = _controller(bed, name, *flags)
     yield name
     bed.processes.remove(controller)
     try:
@@ -77,9 +85,10 @@ def provider(bed: Bed, request: pytest.FixtureRequest) -> Iterator[str]:
         controller.stop()
 
 
-def _controller(bed: Bed, provider: str) -> Controller:
+def _controller(bed: Bed, provider: str, *flags: str) -> Controller:
     return controllers.started(
         bed,
+        *flags,
         "--config-namespace=kserve",
         "--write=routes,workloads",
         "--providers=gateway_api,istio",
@@ -254,8 +263,8 @@ def test_a_knative_canary_gets_its_share(bed: Bed, provider: str) -> None:
     )
     knative.serve(bed, f"{name}-predictor", NAMESPACE, revision=2, domain=DOMAIN)
     waiting.until("both", lambda: len(_versions(bed, provider, name, 20)) == 2, seconds=SECONDS)
-    counted = _versions(bed, provider, name, ASKED)
-    assert 0.5 * SHARE < 100 * counted["two"] / ASKED < 1.7 * SHARE, counted
+    counted = _versions(bed, provider, name, COUNT)
+    assert 0.5 * SHARE < 100 * counted["two"] / COUNT < 1.7 * SHARE, counted
 
 
 def _versions(bed: Bed, provider: str, name: str, count: int) -> Counter[str]:
@@ -266,3 +275,12 @@ def _versions(bed: Bed, provider: str, name: str, count: int) -> Counter[str]:
         assert status == 200, body
         counted[json.loads(body)["version"]] += 1
     return counted
+
+
+@pytest.mark.parametrize("provider", [ASKED], indirect=True)
+@pytest.mark.usefixtures("pods")
+def test_a_gateway_that_is_asked_needs_no_settle_time(bed: Bed, provider: str) -> None:
+    """Ready as soon as it answers for the host, which is long before the settle time."""
+    apply(bed, service("asked", "Standard", stub()))
+    _wait_ready(bed, "asked")
+    assert ask(entry(bed, provider), public("asked"), "/")[0] == 200

@@ -108,6 +108,15 @@ class Process:
             "of what it led to, wait so long.",
         ),
     ] = 5.0
+    probe_gateway: Annotated[
+        list[str],
+        typer.Option(
+            "--probe-gateway",
+            metavar="NAMESPACE/NAME[=HOST:PORT]",
+            help="Ask this gateway for a route's host: the first Ready comes once it answers for "
+            "it (repeat) [default address: that of a Gateway's status].",
+        ),
+    ] = field(default_factory=list)
     resync_seconds: Annotated[
         float,
         typer.Option(
@@ -194,6 +203,7 @@ def _plan(
             workers=process.workers,
             dry_run=process.dry_run,
             selector=_labels(scope.selector),
+            probes=_probes(process.probe_gateway),
         ),
         namespaces=tuple(dict.fromkeys(scope.namespace)),
         knative=scope.knative,
@@ -268,6 +278,22 @@ def _labels(text: str) -> dict[str, str]:
                 f"--selector cannot be {text!r}", "write labels such as team=a,stage=live"
             )
         found[key] = value.removeprefix("=")
+    return found
+
+
+def _probes(texts: list[str]) -> dict[str, str]:
+    """Gateways with the addresses they are asked at, "" by status. Raises CommandFault."""
+    found: dict[str, str] = {}
+    for text in texts:
+        gateway, equals, address = text.partition("=")
+        namespace, _, name = gateway.partition("/")
+        host, _, port = address.rpartition(":")
+        if not (namespace and name) or (equals and not (host and port.isdecimal())):
+            raise CommandFault.of(
+                f"--probe-gateway cannot be {text!r}",
+                "write NAMESPACE/NAME, or NAMESPACE/NAME=HOST:PORT",
+            )
+        found[gateway] = address
     return found
 
 

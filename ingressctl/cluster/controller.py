@@ -16,6 +16,7 @@ from typing import Protocol
 from ingressctl.api.refs import Kind, Raw, Ref, labels_of
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.client import Client, Lost
+from ingressctl.cluster.gateway_probe import Prober
 from ingressctl.cluster.metrics import Metrics
 from ingressctl.cluster.mirror import Heard, Mirror
 from ingressctl.cluster.queue import Queue, Urgency
@@ -28,7 +29,7 @@ from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup
-from ingressctl.plan import cascade, registry, writes
+from ingressctl.plan import cascade, probing, registry, writes
 from ingressctl.plan.cascade import Reconcile, Step
 from ingressctl.plan.contests import REST, Contests
 
@@ -56,12 +57,16 @@ class Carrier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a controller runs. `settle` is in seconds; `selector` are labels that owners have."""
+    """How a controller runs. `settle` is in seconds; `selector` are labels that owners have.
+
+    `probes` are addresses of gateways that are asked (plan/probing.py).
+    """
 
     settle: float = 5.0
     workers: int = WORKERS
     dry_run: bool = False
     selector: Mapping[str, str] = field(default_factory=dict)
+    probes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Controller:
@@ -98,6 +103,7 @@ class Controller:
         self._may_write = may_write
         self._contests = Contests()
         self._telling = Telling(recorder, metrics)
+        self._prober = Prober(lambda ref: self.queue.add(ref, Urgency.CHANGE))
         self._writer = Writer(
             client,
             learn=self.mirror.learn,
@@ -109,9 +115,12 @@ class Controller:
     async def run(self) -> None:
         """Work. The mirror has to be complete before."""
         await self.mirror.begin()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._options.workers):
-                group.create_task(self._work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._options.workers):
+                    group.create_task(self._work())
+        finally:
+            await self._prober.stop()
 
     def resync(self) -> None:
         """Look at everything again."""
@@ -173,6 +182,8 @@ class Controller:
             await asyncio.sleep(0)  # many objects in a row must not starve the watches
         else:
             done = await self._writer.carry_out(plan, obj)
+        if self._options.probes and not self._options.dry_run and self._may_write():
+            self._probe(step, plan)
         self._noted(ref, obj, step, plan, done)
 
     def _step(self, ref: Ref, obj: Raw) -> Step:
@@ -189,6 +200,14 @@ class Controller:
         mirror.picture.learn(ref, (*step.lookups, Lookup("get", ref, True)))
         return step
 
+    def _probe(self, step: Step, plan: writes.Plan) -> None:
+        """Gateways are asked about owners whose first Ready waits, and no others."""
+        if plan.held:
+            asked = probing.questions(step, self.mirror.picture, self._options.probes)
+            self._prober.watch(step.ref, asked, anew=plan.routed)
+        else:
+            self._prober.forget(step.ref)
+
     def _bearings(self, step: Step) -> writes.Bearings:
         now = time.monotonic()
         return writes.Bearings(
@@ -197,6 +216,7 @@ class Controller:
             unacknowledged=self._waiting_for_proxies(step.ref),
             held=self._held(step),
             contested=self._contests.contested(now),
+            probed=self._prober.answer(step.ref),
         )
 
     def _waiting_for_proxies(self, ref: Ref) -> frozenset[Ref]:
@@ -240,6 +260,7 @@ class Controller:
         self.metrics.routes.forget(ref)
         self.queue.forget(ref)
         self._telling.forget(ref)
+        self._prober.forget(ref)
         if self._carrier is not None:
             self._carrier.carry(ref, ())
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
-from ingressctl.core import conditions, managed
+from ingressctl.core import conditions
 from ingressctl.core.outcome import Event, Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
-from ingressctl.plan import settle
+from ingressctl.plan import settle, settling
 from ingressctl.plan.cascade import Step
+from ingressctl.plan.settling import Bearings as Bearings  # noqa: PLC0414 - part of a plan's call
 
 PAUSED = "ingressctl.dev/paused"
 """On an object somebody wrote, or on one that was made: nothing is written for it."""
@@ -55,6 +56,7 @@ class Plan(Value, frozen=True):
     """`stages` one after the other, then `status` (the whole new one), then `deletes`.
 
     `waiting` are objects that go later; `again` seconds until another look is due.
+    `held` tells that the first Ready waits for gateways, `routed` that routes are written.
     `answers_for` is the condition that turns False when a write is refused; `wanted` are all
     objects that are to be there and ours to write.
     """
@@ -68,29 +70,13 @@ class Plan(Value, frozen=True):
     again: float | None = None
     answers_for: str = ""
     wanted: frozenset[Ref] = frozenset()
+    held: bool = False
+    routed: bool = False
 
     @property
     def quiet(self) -> bool:
         """Whether nothing is written."""
         return not (self.stages or self.status is not None or self.deletes)
-
-
-class Bearings(Value, frozen=True):
-    """What the controller knows beside the world.
-
-    `incomplete` kinds are those whose list is not whole: forbidden, under way, or of a CRD
-    that went away. `settle` seconds is what a gateway may take to follow an object.
-    `unacknowledged` owners have routes that a proxy of ours has not taken yet, `held` are
-    namespaces and names of targets that it has not let go of. `confirmed` owners' routes
-    answer at the gateway. `contested` objects are left alone for now.
-    """
-
-    settle: float = 0.0
-    incomplete: frozenset[Kind] = frozenset()
-    unacknowledged: frozenset[Ref] = frozenset()
-    held: frozenset[tuple[str, str]] = frozenset()
-    confirmed: frozenset[Ref] = frozenset()
-    contested: frozenset[Ref] = frozenset()
 
 
 def is_paused(obj: Raw | None) -> bool:
@@ -115,9 +101,11 @@ def plan(
     paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
     idle = {*paused, *bearings.contested}
     applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
-    quiet_in = _quiet_in(step, applies, world, bearings, now)
+    routed = _writes_routes(step, applies)
+    quiet_in = settling.quiet_in(step, world, bearings, now, routed=routed)
     deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in)
-    status = _status(obj, step, settings, waiting, bearings, quiet_in, now)
+    held = settling.waits(obj, step, settings, bearings, quiet_in, routed=routed)
+    status = _status(obj, step, held, waiting, bearings, now)
     return Plan(
         stages=tuple(_stages(step, applies)),
         status=status,
@@ -129,6 +117,8 @@ def plan(
         again=quiet_in or None,
         answers_for=step.outcome.answers_for,
         wanted=frozenset(wanted),
+        held=held,
+        routed=routed,
     )
 
 
@@ -176,27 +166,9 @@ def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]
         yield routes
 
 
-def _quiet_in(
-    step: Step, applies: Iterable[Apply], world: World, bearings: Bearings, now: datetime
-) -> float:
-    """Seconds until gateways follow the owner's routes as they then are; 0 when they do."""
-    if step.ref in bearings.unacknowledged:
-        return max(bearings.settle, 1.0)
+def _writes_routes(step: Step, applies: Iterable[Apply]) -> bool:
     routes = {ref_of(obj) for obj in step.emission.objects}
-    if any(apply.ref in routes for apply in applies):
-        return bearings.settle
-    if step.ref in bearings.confirmed:
-        return 0.0
-    times = [
-        when
-        for ref in routes
-        if (stored := world.get(ref)) is not None and (when := managed.written_at(stored))
-    ]
-    if not times:
-        return 0.0
-    # managedFields tell whole seconds only, so the last one may have begun late.
-    due = max(times) + timedelta(seconds=bearings.settle + 1)
-    return max(0.0, (due - now).total_seconds())
+    return any(apply.ref in routes for apply in applies)
 
 
 def _deletes(
@@ -243,10 +215,9 @@ def _looked_at(step: Step) -> set[Kind]:
 def _status(
     obj: Raw,
     step: Step,
-    settings: Settings,
+    held: bool,
     waiting: tuple[Ref, ...],
     bearings: Bearings,
-    quiet_in: float,
     now: datetime,
 ) -> Mapping[str, Any] | None:
     """The new status, or None when the stored one says the same."""
@@ -254,29 +225,13 @@ def _status(
     if status is None:
         return None
     stored = obj.get("status") or {}
-    if quiet_in and settings.compat.differs("F89"):
-        status = _held_back(status, stored, step, bearings)
+    if held:
+        status = settling.held_back(status, step, bearings)
     status = _told(status, stored, waiting, bearings)
     status = conditions.with_times(status, stored)
     if status == stored:
         return None
     return conditions.stamped(status, stored, _rfc3339(now))
-
-
-def _held_back(
-    status: Mapping[str, Any], stored: Mapping[str, Any], step: Step, bearings: Bearings
-) -> Mapping[str, Any]:
-    """Ready for the first time only when gateways had the time to follow (F89)."""
-    kind = step.outcome.answers_for
-    if not kind or conditions.stored_status(status, kind) != "True":
-        return status
-    if conditions.stored_status(stored, kind) == "True":
-        return status
-    if step.ref in bearings.unacknowledged:
-        text = "the proxies have not acknowledged the route yet"
-    else:
-        text = f"the gateway may take {bearings.settle:g} s to follow the route"
-    return conditions.changed(status, kind, "Unknown", reason="GatewaySettling", message=text)
 
 
 def _told(

@@ -1,0 +1,93 @@
+"""How long gateways take to follow routes: by what they say, else by time.
+
+Both the first Ready of an owner and the end of what its traffic went to wait for them. What a
+gateway answers tells only that it knows a route, so it ends the first wait and not the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from ingressctl.api.refs import Kind, Raw, Ref, ref_of
+from ingressctl.core import conditions, managed
+from ingressctl.core.settings import Settings
+from ingressctl.core.values import Value
+from ingressctl.core.world import World
+from ingressctl.plan.cascade import Step
+from ingressctl.plan.probing import Answer
+
+
+class Bearings(Value, frozen=True):
+    """What the controller knows beside the world.
+
+    `incomplete` kinds are those whose list is not whole: forbidden, under way, or of a CRD
+    that went away. `settle` seconds is what a gateway may take to follow an object.
+    `unacknowledged` owners have routes that a proxy of ours has not taken yet, `held` are
+    namespaces and names of targets that it has not let go of. `probed` is what a gateway
+    that was asked said of the owner's routes. `contested` objects are left alone for now.
+    """
+
+    settle: float = 0.0
+    incomplete: frozenset[Kind] = frozenset()
+    unacknowledged: frozenset[Ref] = frozenset()
+    held: frozenset[tuple[str, str]] = frozenset()
+    probed: Answer | None = None
+    contested: frozenset[Ref] = frozenset()
+
+
+def quiet_in(step: Step, world: World, bearings: Bearings, now: datetime, *, routed: bool) -> float:
+    """Seconds until gateways follow the owner's routes as they then are; 0 when they do."""
+    if step.ref in bearings.unacknowledged:
+        return max(bearings.settle, 1.0)
+    if routed:
+        return bearings.settle
+    times = [
+        when
+        for ref in map(ref_of, step.emission.objects)
+        if (stored := world.get(ref)) is not None and (when := managed.written_at(stored))
+    ]
+    if not times:
+        return 0.0
+    # managedFields tell whole seconds only, so the last one may have begun late.
+    due = max(times) + timedelta(seconds=bearings.settle + 1)
+    return max(0.0, (due - now).total_seconds())
+
+
+def waits(
+    obj: Raw,
+    step: Step,
+    settings: Settings,
+    bearings: Bearings,
+    quiet: float,
+    *,
+    routed: bool,
+) -> bool:
+    """Whether the first Ready waits for gateways: by what they say, else by time (F89).
+
+    An answer tells nothing of routes that are written only now.
+    """
+    kind = step.outcome.answers_for
+    if not kind or not settings.compat.differs("F89"):
+        return False
+    if conditions.stored_status(step.status or {}, kind) != "True":
+        return False
+    if conditions.stored_status(obj.get("status") or {}, kind) == "True":
+        return False
+    said = bearings.probed.follows if bearings.probed and not routed else None
+    if said is None or step.ref in bearings.unacknowledged:
+        return quiet > 0
+    return not said
+
+
+def held_back(status: Mapping[str, Any], step: Step, bearings: Bearings) -> Mapping[str, Any]:
+    """Not Ready yet, with the reason: who was asked and what came back, or how long it takes."""
+    if step.ref in bearings.unacknowledged:
+        text = "the proxies have not acknowledged the route yet"
+    else:
+        text = f"the gateway may take {bearings.settle:g} s to follow the route"
+        if bearings.probed is not None:
+            text = f"{text}; {bearings.probed.text}"
+    kind = step.outcome.answers_for
+    return conditions.changed(status, kind, "Unknown", reason="GatewaySettling", message=text)

@@ -8,8 +8,11 @@ failure is an `Answered`, or a `Lost` when no answer came.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
@@ -29,6 +32,9 @@ MERGE = "application/merge-patch+json"
 JSON = "application/json"
 RELOAD_EVERY = 10.0
 """Seconds between two readings of the credentials after the server did not know us."""
+
+CLOCK_EVERY = 30.0
+"""Seconds between two looks at the server's clock."""
 
 Observer = Callable[[str, str, int], None]
 """Told of every request: verb, path, and status (0: no answer)."""
@@ -51,6 +57,8 @@ class Client:
         self._seconds = aiohttp.ClientTimeout(total=seconds)
         self._observe = observe or _nobody
         self._loaded = 0.0
+        self._clock_due = 0.0
+        self._ahead = timedelta()
         self.host = ""
         self.namespace = ""
 
@@ -73,6 +81,13 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         await self._api.close()
+
+    def now(self) -> datetime:
+        """The time as the server has it: its times in objects are compared with this one.
+
+        Answers tell whole seconds, so it may be a second behind and is never ahead.
+        """
+        return datetime.now(UTC) + self._ahead
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Raw:
         """One object. Raises Answered, Lost."""
@@ -158,12 +173,21 @@ class Client:
             ) as answer:
                 raw = await answer.read()
                 self._observe(method, path, answer.status)
+                self._set_clock(answer.headers.get("Date"))
                 if answer.status >= 300:
                     raise answers.of(answer.status, answer.headers, raw, answer.reason or "")
                 return _decoded(raw)
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self._observe(method, path, 0)
             raise Lost(_told(fault)) from None
+
+    def _set_clock(self, date: str | None) -> None:
+        """Once in a while see how far the server's clock is ahead of ours."""
+        if date is None or time.monotonic() < self._clock_due:
+            return
+        self._clock_due = time.monotonic() + CLOCK_EVERY
+        with contextlib.suppress(ValueError):
+            self._ahead = parsedate_to_datetime(date) - datetime.now(UTC)
 
     async def _headers(self, method: str, path: str, content_type: str) -> list[tuple[str, str]]:
         headers: dict[str, str] = {"Accept": JSON, **self._choice.headers()}

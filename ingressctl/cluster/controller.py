@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Protocol
 
 from ingressctl.api.refs import Kind, Raw, Ref, labels_of
@@ -101,6 +100,7 @@ class Controller:
         self._options = options
         self._carrier = carrier
         self._may_write = may_write
+        self._now = client.now
         self._contests = Contests()
         self._telling = Telling(recorder, metrics)
         self._prober = Prober(lambda ref: self.queue.add(ref, Urgency.CHANGE))
@@ -173,7 +173,7 @@ class Controller:
             self.mirror.settings,
             kinds=self._kinds,
             bearings=self._bearings(step),
-            now=datetime.now(UTC),
+            now=self._now(),
         )
         leading, dry_run = self._may_write(), self._options.dry_run
         self._telling.planned(ref, plan, dry_run=dry_run, leading=leading)
@@ -194,7 +194,7 @@ class Controller:
             self._sources[ref.group, ref.kind],
             mirror.picture,
             mirror.settings,
-            now=datetime.now(UTC),
+            now=self._now(),
             providers=self._providers,
         )
         mirror.picture.learn(ref, (*step.lookups, Lookup("get", ref, True)))

@@ -71,11 +71,18 @@ def stored(obj: Raw, number: int) -> Raw:
                 "operation": "Apply",
                 "time": "2026-01-01T00:00:00Z",
                 "fieldsType": "FieldsV1",
-                "fieldsV1": {"f:spec": {f"f:field{place}": {} for place in range(12)}},
+                "fieldsV1": {"f:spec": _fields(obj.get("spec") or {})},
             }
         ],
     }
     return {**obj, "metadata": meta}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """What an apply of a value owns, lists as a whole."""
+    if not isinstance(value, dict):
+        return {}
+    return {f"f:{key}": _fields(inner) for key, inner in value.items()}
 
 
 def _timed(obj: Raw) -> Raw:

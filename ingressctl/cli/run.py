@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ingressctl.cli import clusters, options, scene, suggesting, telling
+from ingressctl.cli import clusters, gateway, options, scene, suggesting, telling
 from ingressctl.cli.problems import CommandFault
 from ingressctl.core.ports import Provider
+from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind
 from ingressctl.plan import cascade, rights
 from ingressctl.plan.cascade import Reconcile
 
 if TYPE_CHECKING:
-    from ingressctl.cluster.running import Plan
-
-XDS_PORT = 18000
+    from ingressctl.cluster.running import Follower, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +135,6 @@ class Process:
     metrics_port: Annotated[
         int, typer.Option("--metrics-port", metavar="PORT", help="/metrics; 0: none.")
     ] = 9090
-    xds_port: Annotated[
-        int,
-        typer.Option("--xds-port", metavar="PORT", help="Where proxies of provider envoy connect."),
-    ] = XDS_PORT
     watch_silence_seconds: Annotated[
         float,
         typer.Option(
@@ -166,6 +161,7 @@ def command(
     reach: options.Reach,
     scope: Scope,
     process: Process,
+    proxies: gateway.Gateway,
     talk: options.Talk,
 ) -> None:
     """Make and keep the routes of a cluster.
@@ -181,7 +177,7 @@ def command(
     """
     with telling.guarded(talk):
         plan = _plan(rules, chosen, scope, process)
-        _run(plan, reach, process)
+        _run(plan, reach, process, gateway.follower(plan, proxies))
 
 
 def _plan(
@@ -197,7 +193,7 @@ def _plan(
     return Plan(
         settings=settings,
         providers=providers,
-        sources=_sources(scope.controllers),
+        sources=_sources(scope.controllers, _known(settings, knative=scope.knative)),
         options=Options(
             settle=process.settle_seconds,
             workers=process.workers,
@@ -250,9 +246,16 @@ def _check_rights(provider: Provider) -> None:
         ) from None
 
 
-def _sources(text: str) -> Mapping[Kind, Reconcile]:
+def _known(settings: Settings, *, knative: bool) -> Mapping[Kind, Reconcile]:
+    """All sources: where proxies of ours serve, the second hop of Knative mode is ours too."""
+    if knative and settings.provider == gateway.PROVIDER:
+        return {**cascade.SOURCES, **cascade.SECOND_HOPS}
+    return cascade.SOURCES
+
+
+def _sources(text: str, sources: Mapping[Kind, Reconcile]) -> Mapping[Kind, Reconcile]:
     """The kinds that are reconciled. Raises CommandFault."""
-    known = {kind.lower(): (group, kind) for group, kind in cascade.SOURCES}
+    known = {_called(kind): kind for kind in sources}
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in named:
         if name.lstrip("-") not in known:
@@ -264,7 +267,12 @@ def _sources(text: str) -> Mapping[Kind, Reconcile]:
     wanted -= {name[1:] for name in named if name.startswith("-")}
     if not wanted:
         raise CommandFault.of("--controllers leaves nothing to do", "name at least one kind")
-    return {known[name]: cascade.SOURCES[known[name]] for name in sorted(wanted)}
+    return {known[name]: sources[known[name]] for name in sorted(wanted)}
+
+
+def _called(kind: Kind) -> str:
+    """What --controllers calls a kind: Services are not Knative's alone."""
+    return f"knative{kind[1]}".lower() if kind in cascade.SECOND_HOPS else kind[1].lower()
 
 
 def _labels(text: str) -> dict[str, str]:
@@ -297,18 +305,19 @@ def _probes(texts: list[str]) -> dict[str, str]:
     return found
 
 
-def _run(plan: Plan, reach: options.Reach, process: Process) -> None:
+def _run(plan: Plan, reach: options.Reach, process: Process, follower: Follower | None) -> None:
     """Until a signal. Raises CommandFault."""
     from ingressctl.cluster import connection, logs, probes, running  # noqa: PLC0415 - half a second
 
     gc.enable()  # what changes leave behind would pile up
     form = "text" if process.dev else process.log_format
     logs.configure(form, "debug" if process.dev else process.log_level)
+    unable: tuple[type[Exception], ...] = (probes.PortTaken, *gateway.faults(follower))
     try:
-        _loop(running.run(plan, clusters.choice(reach)))
+        _loop(running.run(plan, clusters.choice(reach), follower))
     except connection.Unusable as fault:
         raise CommandFault.of(str(fault), "check kubeconfig and network") from None
-    except probes.PortTaken as fault:
+    except unable as fault:
         raise CommandFault.of(str(fault), "choose another one, or 0 for none") from None
 
 

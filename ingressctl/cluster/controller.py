@@ -24,7 +24,7 @@ from ingressctl.cluster.telling import Telling
 from ingressctl.cluster.writer import Done, NotLeading, Writer
 from ingressctl.core import conditions
 from ingressctl.core.model import Route
-from ingressctl.core.outcome import Finding
+from ingressctl.core.outcome import Finding, Keep
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup
@@ -41,16 +41,21 @@ REST_AFTER = 0.05
 class Carrier(Protocol):
     """What serves routes without Kubernetes objects: our own xDS."""
 
-    def carry(self, owner: Ref, routes: tuple[Route, ...]) -> None:
-        """From now on these are the owner's routes; () when it has none."""
+    def carry(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
+        """From now on these are the owner's routes, beside those it had that `keep` holds."""
+        ...
+
+    def complete(self) -> None:
+        """Every object that was there at the start has been looked at once."""
         ...
 
     def unacknowledged(self, owner: Ref) -> bool:
         """Whether some proxy has not taken the owner's last routes yet."""
         ...
 
-    def held(self, service: tuple[str, str]) -> bool:
-        """Whether some proxy may still send requests to a Service (namespace, name)."""
+    def held(self, owner: Ref, service: tuple[str, str]) -> bool:
+        """Whether some proxy may still send requests to a Service (namespace, name) of the
+        owner, which is woken when none does."""
         ...
 
 
@@ -101,6 +106,7 @@ class Controller:
         self._carrier = carrier
         self._may_write = may_write
         self._now = client.now
+        self._first: set[Ref] = set()
         self._contests = Contests()
         self._telling = Telling(recorder, metrics)
         self._prober = Prober(lambda ref: self.queue.add(ref, Urgency.CHANGE))
@@ -115,12 +121,18 @@ class Controller:
     async def run(self) -> None:
         """Work. The mirror has to be complete before."""
         await self.mirror.begin()
+        self._first = set(self.queue.waiting)
+        self._begin_to_carry()
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._options.workers):
                     group.create_task(self._work())
         finally:
             await self._prober.stop()
+
+    def wake(self, ref: Ref) -> None:
+        """Look at an object again: what it waited for has come."""
+        self.queue.add(ref, Urgency.CHANGE)
 
     def resync(self) -> None:
         """Look at everything again."""
@@ -141,6 +153,7 @@ class Controller:
             try:
                 await self._one(ref)
             finally:
+                self._looked_at(ref)
                 self.queue.done(ref)
                 self._telling.worked(ref, waited, time.monotonic() - began, self.queue)
 
@@ -165,7 +178,8 @@ class Controller:
             return
         step = self._step(ref, obj)
         if self._carrier is not None:
-            self._carrier.carry(ref, step.emission.routes)
+            self._carrier.carry(ref, step.emission.routes, step.outcome.keep)
+            self._looked_at(ref)
         plan = writes.plan(
             obj,
             step,
@@ -228,7 +242,7 @@ class Controller:
         if self._carrier is None:
             return frozenset()
         places = ((ref.namespace, ref.name) for ref in step.settlement.deleted)
-        return frozenset(place for place in places if self._carrier.held(place))
+        return frozenset(place for place in places if self._carrier.held(step.ref, place))
 
     def _noted(self, ref: Ref, obj: Raw, step: Step, plan: writes.Plan, done: Done) -> None:
         """After a pass: what is told, and when the object is looked at again."""
@@ -255,6 +269,16 @@ class Controller:
             for finding in self._contests.findings(ref)
         )
 
+    def _looked_at(self, ref: Ref) -> None:
+        """Of the objects of the start one less is to be looked at for the first time."""
+        if ref in self._first:
+            self._first.discard(ref)
+            self._begin_to_carry()
+
+    def _begin_to_carry(self) -> None:
+        if self._carrier is not None and not self._first:
+            self._carrier.complete()
+
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
@@ -262,7 +286,7 @@ class Controller:
         self._telling.forget(ref)
         self._prober.forget(ref)
         if self._carrier is not None:
-            self._carrier.carry(ref, ())
+            self._carrier.carry(ref, (), Keep())
 
     def _is_ours(self, obj: Raw) -> bool:
         return self._options.selector.items() <= labels_of(obj).items()

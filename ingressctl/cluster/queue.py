@@ -61,6 +61,11 @@ class Queue:
         return len(self._waiting)
 
     @property
+    def waiting(self) -> tuple[Ref, ...]:
+        """What is to be looked at."""
+        return tuple(self._waiting)
+
+    @property
     def idle(self) -> bool:
         """Whether nothing waits and nobody works. Timers do not count."""
         return not (self._waiting or self._active)

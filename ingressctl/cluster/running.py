@@ -14,11 +14,12 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ingressctl.api.refs import Kind, Raw, Ref
+from ingressctl.cluster.certificates import Keeper
 from ingressctl.cluster.client import Client, Observer
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.controller import Carrier, Controller, Options
@@ -47,8 +48,21 @@ again and again (measured: half of the CPU of a start)."""
 class Follower(Carrier, Protocol):
     """A carrier that looks at the cluster itself: it needs Services and their endpoints."""
 
-    async def start(self, world: World) -> None:
-        """Answer proxies from now on: the first picture is complete."""
+    @property
+    def unready(self) -> str:
+        """Why proxies are not answered yet; "" when they are."""
+        ...
+
+    def start(self, world: World, wake: Callable[[Ref], None]) -> None:
+        """Know the picture; who waits for proxies is woken so."""
+        ...
+
+    def trust(self, authority: bytes, certificate: bytes, key: bytes) -> None:
+        """Show this certificate from now on, and admit whom these authorities know."""
+        ...
+
+    async def serve(self) -> None:
+        """Answer proxies, once the first picture is complete and there is a certificate."""
         ...
 
     def moved(self, ref: Ref) -> None:
@@ -112,10 +126,10 @@ class _Run:
         self._carrier = carrier
         self._ended = asyncio.Event()
         self._identity = plan.identity or f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
-        namespace = plan.lease_namespace or client.namespace or plan.settings.config_namespace
+        self._namespace = plan.lease_namespace or client.namespace or plan.settings.config_namespace
         self._election = Election(
             client,
-            namespace=namespace,
+            namespace=self._namespace,
             name=LEASE,
             identity=self._identity,
             changed=self._leads,
@@ -163,8 +177,7 @@ class _Run:
             self._ended.set()
             await _cancelled(tasks)
             await leading
-            if self._carrier is not None:
-                await self._carrier.stop()
+            await self._let_proxies_go()
             await probes.stop()
             LOG.info("ended", extra={"keys": {"identity": self._identity}})
 
@@ -172,6 +185,9 @@ class _Run:
         yield from (informer.run(self._ended) for informer in self._informers)
         yield self._recorder.run()
         yield self._reconcile()
+        if self._carrier is not None:
+            yield self._carrier.serve()
+            yield self._keeper(self._carrier).run()
         if self._plan.resync:
             yield self._resync()
 
@@ -193,8 +209,24 @@ class _Run:
         gc.freeze()
         self._waiting = ""
         if self._carrier is not None:
-            await self._carrier.start(mirror.picture)
+            self._carrier.start(mirror.picture, self._controller.wake)
         await self._controller.run()
+
+    async def _let_proxies_go(self) -> None:
+        if self._carrier is not None:
+            await self._carrier.stop()
+
+    def _keeper(self, carrier: Follower) -> Keeper:
+        """Of the certificates that proxies and replicas know each other by."""
+        host = f"{rights.XDS_SERVICE}.{self._namespace}.svc"
+        return Keeper(
+            self._client,
+            namespace=self._namespace,
+            name=rights.CERTIFICATES,
+            hosts=(host, f"{host}.cluster.local"),
+            may_write=self._may_write,
+            told=carrier.trust,
+        )
 
     async def _resync(self) -> None:
         while True:
@@ -226,7 +258,8 @@ class _Run:
             self._controller.resync()
 
     def _unready(self) -> Sequence[str]:
-        return [self._waiting] if self._waiting else []
+        proxies = self._carrier.unready if self._carrier is not None else ""
+        return [reason for reason in (self._waiting, proxies) if reason]
 
     def _signalled(self) -> None:
         if self._ended.is_set():

@@ -20,6 +20,8 @@ from ingressctl.core.values import Value
 from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
 from ingressctl.plan import external, registry
 from ingressctl.plan.settle import Settlement, settle
+from ingressctl.sources.knative import reconcile as knative
+from ingressctl.sources.knative import traffic
 from ingressctl.sources.kserve import claims as kserve_claims
 from ingressctl.sources.kserve import reconcile as kserve
 
@@ -37,6 +39,10 @@ class Reconcile(Protocol):
 SOURCES: Mapping[Kind, Reconcile] = {
     ("serving.kserve.io", "InferenceService"): kserve.reconcile,
 }
+SECOND_HOPS: Mapping[Kind, Reconcile] = {
+    traffic.KNATIVE_SERVICE: knative.reconcile,
+}
+"""Sources beside these where proxies of our own serve the cluster's routes."""
 CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.CLAIMANT,)
 
 

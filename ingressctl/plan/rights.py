@@ -29,6 +29,8 @@ WRITE = ("create", "patch", "delete")
 
 LEASE = "ingressctl-controller"
 CERTIFICATES = "ingressctl-xds-certificates"
+XDS_SERVICE = "ingressctl-xds"
+"""The Service that proxies connect to; the certificate of our side is for its name."""
 
 WRITES: Feature = "writes"
 """Anything at all is written; a dry run does without."""
@@ -155,7 +157,7 @@ OWN = (
             Rule("", "secrets", ("get",), names=(CERTIFICATES,)),
             Rule("", "secrets", ("patch",), (WRITES,), names=(CERTIFICATES,)),
         ),
-        (XDS,),
+        (XDS, WRITES, ROUTES),
     ),
 )
 """What replicas agree on among themselves."""

@@ -1,0 +1,1 @@
+"""Of the controller's own parts."""

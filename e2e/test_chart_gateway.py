@@ -241,9 +241,16 @@ def test_the_bootstrap_knows_what_up_tells_its_envoy() -> None:
     given = yaml.safe_load(config["data"]["envoy.yaml"])
     for key, wanted in bootstrap.bootstrap(Path("/")).items():
         if key not in ("node", "admin", "static_resources", "dynamic_resources"):
-            assert given[key] | wanted == given[key]
+            assert _without_reports(given[key]) == wanted
         if key == "dynamic_resources":
             ads = given[key]["ads_config"]
             (service,) = ads["grpc_services"]
             del service["envoy_grpc"]["retry_policy"]
             assert ads == wanted["ads_config"]
+
+
+def _without_reports(value: Any) -> Any:
+    """`up` deletes nothing, so it need not know of requests under way."""
+    if isinstance(value, dict):
+        return {key: item for key, item in value.items() if key != "load_stats_config"}
+    return value

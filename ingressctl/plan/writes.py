@@ -114,7 +114,7 @@ def plan(
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
         # What a reconcile waits for it has looked up, so that wakes it; only time does not.
-        again=quiet_in or None,
+        again=quiet_in if quiet_in and (held or waiting) else None,
         answers_for=step.outcome.answers_for,
         wanted=frozenset(wanted),
         held=held,

@@ -289,9 +289,9 @@ TABLE: tuple[Difference, ...] = (
     ),
     Difference(
         ("F25",),
-        "Routes name port 80 whatever ports the Service has.",
-        "They name a port that the Service has.",
-        "Backends without such a port never answer.",
+        "Port 80 leads to a container's first port, and routes name it whatever the Service has.",
+        "It leads to the first that is not gRPC; routes name a port that the Service has.",
+        "Backends without such a port never answer, and REST callers reach a gRPC server.",
     ),
     Difference(
         ("F26", "Q19"),

@@ -69,7 +69,8 @@ def judge(run: Run) -> list[str]:
 
 def _judge(run: Run, block: Mapping[str, Any], settings: Settings) -> list[str]:
     asserts = WORKLOADS.search(run.expect.get("assert") or "") is not None
-    workloads = asserts or "error" in run.expect  # an error may come from any step
+    named = "workloads" in (run.case.get("needs") or ())
+    workloads = asserts or named or "error" in run.expect  # an error may come from any step
     settle = functools.partial(field_state.settle, workloads=workloads)
     world = World.of(_input(run, block))
     state = settle("input", world, settings)

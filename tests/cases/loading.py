@@ -32,7 +32,7 @@ SUITES = (
 )
 """The suites whose sources exist; others in a folder are listed as not judged."""
 
-FIELD_NEEDS = frozenset({"envoy"})
+FIELD_NEEDS = frozenset({"envoy", "workloads"})
 
 KEYS = frozenset(
     (

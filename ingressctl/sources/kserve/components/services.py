@@ -33,10 +33,19 @@ def _ports(workload: Workload, reads: Reads) -> list[dict[str, Any]]:
     elif len(given) > 1 and reads.differs("R7"):
         given = _named(given)
     shown = [_port(entry, int(entry["containerPort"])) for entry in given]
-    shown[0]["port"] = ports.COMMON_PORT
+    first = shown[_first(given, reads)]
+    first["port"] = ports.COMMON_PORT
     if workload.has_agent:
-        shown[0]["targetPort"] = AGENT_PORT
+        first["targetPort"] = AGENT_PORT
     return shown
+
+
+def _first(given: Sequence[Raw], reads: Reads) -> int:
+    """Which one callers find on port 80: one that speaks HTTP, if there is any (F25)."""
+    if not reads.differs("F25"):
+        return 0
+    plain = (place for place, entry in enumerate(given) if not ports.is_grpc(entry))
+    return next(plain, 0)
 
 
 def _named(given: Sequence[Raw]) -> list[Raw]:

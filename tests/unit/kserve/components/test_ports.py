@@ -45,14 +45,21 @@ H2C = "kubernetes.io/h2c"
         ([{"containerPort": 7070, "name": "h2c"}], [("h2c", 80, 7070, H2C)]),
         (
             [{"containerPort": 9000, "name": "grpc"}, {"containerPort": 8080, "name": "http1"}],
-            [("grpc", 80, 9000, H2C), ("http1", 8080, 8080, None)],
+            [("grpc", 9000, 9000, H2C), ("http1", 80, 8080, None)],
         ),
     ],
 )
 def test_the_first_port_is_80_and_the_others_keep_their_number(
     ports: list[dict[str, Any]], expected: list[tuple[Any, ...]]
 ) -> None:
+    """F25: the first that is not gRPC, if there is any."""
     assert shown(custom(container(*ports))) == expected
+
+
+def test_kserve_gives_port_80_to_the_first_port_whatever_it_speaks() -> None:
+    ports = ({"containerPort": 9000, "name": "grpc"}, {"containerPort": 8080, "name": "http1"})
+    expected = [("grpc", 80, 9000, H2C), ("http1", 8080, 8080, None)]
+    assert shown(custom(container(*ports)), "kserve") == expected
 
 
 def test_a_transformer_in_the_pod_shows_its_ports() -> None:
@@ -93,4 +100,4 @@ def test_ports_of_runtime_and_service_are_merged_by_number() -> None:
         ports=[{"containerPort": 9000, "name": "grpc"}, {"containerPort": 8085, "name": "web"}]
     )
     outcome = making.reconcile(making.service({"predictor": {"model": model}}), runtime)
-    assert ports_of(outcome) == [("grpc", 80, 9000, H2C), ("web", 8085, 8085, None)]
+    assert ports_of(outcome) == [("grpc", 9000, 9000, H2C), ("web", 80, 8085, None)]

@@ -86,6 +86,17 @@ def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault
     return tuple(found)
 
 
+def domain_template_faults(data: Mapping[str, str]) -> tuple[KeyFault, ...]:
+    """A domainTemplate that does not parse: KServe takes it and every service fails by it."""
+    try:
+        ingress = configmaps.parse_ingress(data.get("ingress"), gateway_optional=True)
+    except ConfigFault:
+        return ()  # told by `faults`
+    fault = configmaps.path_template_fault(ingress.domainTemplate)
+    text = f"invalid ingress config - unable to parse domainTemplate: {fault}"
+    return (KeyFault("ingress.domainTemplate", text),) if fault else ()
+
+
 def _faults_of_types(key: str, text: str) -> Iterator[KeyFault]:
     """A key `service` that does not parse is no fault: KServe goes on with its default."""
     model = MODELS[key]

@@ -37,8 +37,10 @@ def take(obj: Raw, known: World, settings: Settings) -> Taken:
     ref = ref_of(obj)
     if ref != config_map(settings):
         return Taken(managed.digest(obj))
-    faults = configchecks.faults(
-        obj.get("data") or {}, gateway_optional=settings.compat.differs("Q28")
+    data = obj.get("data") or {}
+    faults = (
+        *configchecks.faults(data, gateway_optional=settings.compat.differs("Q28")),
+        *configchecks.domain_template_faults(data),
     )
     refused = tuple(configuration.refused(ref, fault) for fault in faults)
     good = known.get(ref) if refused else None

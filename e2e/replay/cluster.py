@@ -54,21 +54,38 @@ class Cluster:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._spaces: set[str] = set()
+        self._uids: dict[tuple[str, str, str], str] = {}
 
-    async def put(self, objects: Iterable[Raw]) -> list[Ref]:
+    async def put(self, objects: Iterable[Raw], *, manager: str = WRITER) -> list[Ref]:
         """Create objects, owners first, each with its status. Raises Answered."""
-        uids: dict[tuple[str, str, str], str] = {}
         made: list[Ref] = []
         for obj in sorted(objects, key=_is_owned):
             ref = ref_of(obj)
             await self.need_space(ref.namespace)
             stored = await self._client.send(
-                "POST", collection(obj), {"fieldManager": WRITER}, _fresh(obj, uids)
+                "POST", collection(obj), {"fieldManager": manager}, _fresh(obj, self._uids)
             )
             made.append(ref)
-            uids[ref.kind, ref.namespace, ref.name] = stored["metadata"]["uid"]
+            self._uids[ref.kind, ref.namespace, ref.name] = stored["metadata"]["uid"]
             await self.put_status(obj, stored)
         return made
+
+    async def replace(self, obj: Raw) -> None:
+        """Have an object as it is written, whatever it was; its status is for `observe`."""
+        path = f"{collection(obj)}/{ref_of(obj).name}"
+        body = _fresh(obj, self._uids)
+        stored = await self._client.get(path)
+        body["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"]
+        await self._client.send("PUT", path, {"fieldManager": "somebody"}, body)
+        if obj.get("status"):
+            await self.observe(obj)
+
+    async def observe(self, obj: Raw) -> None:
+        """Have the status of an object tell what its text does, each condition by its type."""
+        path = f"{collection(obj)}/{ref_of(obj).name}"
+        stored = await self._client.get(path)
+        whole = {**stored, "status": _told(stored.get("status") or {}, obj["status"])}
+        await self._client.send("PUT", f"{path}/status", {"fieldManager": "somebody"}, whole)
 
     async def put_status(self, obj: Raw, stored: Raw) -> None:
         """Have the status that an object comes with, as whoever answers for it writes it."""
@@ -143,9 +160,12 @@ class Cluster:
 
     async def events(self, ref: Ref) -> list[Raw]:
         """Events about an object."""
-        path = f"/apis/events.k8s.io/v1/namespaces/{ref.namespace}/events"
-        found = [item async for items, _ in self._client.pages(path) for item in items]
-        return [item for item in found if _regards(item, ref)]
+        return [item for item in await self.all_events() if _regards(item, ref)]
+
+    async def all_events(self) -> list[Raw]:
+        """Every event of the cluster."""
+        path = "/apis/events.k8s.io/v1/events"
+        return [item async for items, _ in self._client.pages(path) for item in items]
 
     async def _list(self, kind: Kind) -> list[Raw]:
         resource = kinds.BY_IDENTITY[kind]
@@ -204,6 +224,18 @@ def without_allocated(obj: Raw) -> Raw:
         if spec.get(key) == value:
             del spec[key]
     return {**obj, "spec": spec}
+
+
+def _told(stored: Any, new: Any) -> Any:
+    """A status with what a controller has to tell of it; conditions by their type."""
+    if isinstance(stored, Mapping) and isinstance(new, Mapping):
+        return {**stored, **{key: _told(stored.get(key), new[key]) for key in new}}
+    if isinstance(stored, list) and stored and "type" in stored[0]:
+        by_type = {item["type"]: item for item in stored}
+        for item in new:
+            by_type[item["type"]] = _told(by_type.get(item["type"]), item)
+        return [*by_type.values()]
+    return new
 
 
 def _is_owned(obj: Raw) -> bool:

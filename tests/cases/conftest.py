@@ -36,6 +36,7 @@ def pytest_terminal_summary(terminalreporter: object, config: pytest.Config) -> 
         _runs(config)  # with pytest-xdist only the workers have read the cases
     unjudged = sorted(loading.UNJUDGED)
     write = terminalreporter.write_line  # type: ignore[attr-defined]
+    write(f"cases judged in e2e, where the controller runs: {len(loading.ON_CLUSTER)}")
     write(f"cases not judged yet (their needs are not met): {len(loading.NOT_MET)}")
     write(f"unjudged (marked, without an own expectation): {len(unjudged)}")
     for name in unjudged:

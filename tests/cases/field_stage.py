@@ -72,7 +72,7 @@ def _judge(run: Run, block: Mapping[str, Any], settings: Settings) -> list[str]:
     named = "workloads" in (run.case.get("needs") or ())
     workloads = asserts or named or "error" in run.expect  # an error may come from any step
     settle = functools.partial(field_state.settle, workloads=workloads)
-    world = World.of(_input(run, block))
+    world = World.of(input_of(run, block))
     state = settle("input", world, settings)
     faults = _answers(run, block, state)
     faults += _state(block, state)
@@ -82,11 +82,12 @@ def _judge(run: Run, block: Mapping[str, Any], settings: Settings) -> list[str]:
         faults += [f"{entry['name']}: {why}" for why in (*_quiet(variant), *_state(entry, variant))]
     faults += _steps(block, state, settle)
     if "runs" in block:
-        faults += _runs(_input(run, block), run.compat, int(block["runs"]))
+        faults += runs(input_of(run, block), run.compat, int(block["runs"]))
     return faults
 
 
-def _input(run: Run, block: Mapping[str, Any]) -> list[dict[str, Any]]:
+def input_of(run: Run, block: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of a case, copies made, in any order."""
     objects = comparing.documents(run.case["input"])
     if "copies" in block:
         objects = list(_copied(objects, block["copies"]))
@@ -191,7 +192,7 @@ def _no_router_configs() -> Any:
     raise LookupError("graph routers are not judged yet")
 
 
-def _runs(objects: list[dict[str, Any]], compat: str, count: int) -> list[str]:
+def runs(objects: list[dict[str, Any]], compat: str, count: int) -> list[str]:
     """Render in `count` new processes, each with another hash seed."""
     payload = orjson.dumps({"objects": objects, "compat": compat})
     with ThreadPoolExecutor(2) as pool:

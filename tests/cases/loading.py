@@ -33,6 +33,9 @@ SUITES = (
 """The suites whose sources exist; others in a folder are listed as not judged."""
 
 FIELD_NEEDS = frozenset({"envoy", "workloads"})
+CLUSTER_NEEDS = frozenset({"run", "apiserver"})
+"""Field cases with one of these are judged in e2e, where the others of its needs are met."""
+CLUSTER_MET = CLUSTER_NEEDS | FIELD_NEEDS | {"istiod", "bench"}
 
 KEYS = frozenset(
     (
@@ -42,6 +45,7 @@ KEYS = frozenset(
     ).split()
 )
 
+ON_CLUSTER: set[str] = set()
 UNJUDGED: set[str] = set()
 NOT_MET: set[str] = set()
 
@@ -64,19 +68,34 @@ class Run:
 
 
 def runs(folder: Path) -> Iterator[Run]:
+    """Those of all cases that pure functions and proxies can judge."""
+    for suite, group, case in _cases(folder):
+        needs = set(case.get("needs") or ())
+        if suite in SUITES and needs <= FIELD_NEEDS:
+            yield from _runs_of(suite, group, case)
+        elif suite in SUITES and _is_of_cluster(needs):
+            ON_CLUSTER.add(f"{suite}/{case['name']}")
+        else:
+            NOT_MET.add(f"{suite}/{case['name']}")
+
+
+def cluster_runs(folder: Path) -> Iterator[Run]:
+    """Those of the field cases that need the controller on an API server."""
+    for suite, group, case in _cases(folder):
+        if suite == "field" and _is_of_cluster(set(case.get("needs") or ())):
+            yield from _runs_of(suite, group, case)
+
+
+def _is_of_cluster(needs: set[str]) -> bool:
+    return bool(needs & CLUSTER_NEEDS) and needs <= CLUSTER_MET
+
+
+def _cases(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path in sorted(folder.glob("*/*.yaml")):
         if path.name == "shipped-runtimes.yaml":
             continue
-        suite = path.parent.name
         for case in yaml.load(path.read_text(), yaml.CSafeLoader):
-            if suite in SUITES and _needs_met(case):
-                yield from _runs_of(suite, path.stem, case)
-            else:
-                NOT_MET.add(f"{suite}/{case['name']}")
-
-
-def _needs_met(case: dict[str, Any]) -> bool:
-    return set(case.get("needs") or ()) <= FIELD_NEEDS
+            yield path.parent.name, path.stem, case
 
 
 def _runs_of(suite: str, group: str, case: dict[str, Any]) -> Iterator[Run]:

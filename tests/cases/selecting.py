@@ -93,14 +93,15 @@ class _Cluster:
                 before, self.settings, now=NOW, sources=sources, steps=self.steps
             )
             self.faults += [fault.message for step in self.steps.values() for fault in step.faults]
-            marked = list(_marked(after))
-            self.world = after.overlay(marked) if marked else after
+            ready = list(marked(after))
+            self.world = after.overlay(ready) if ready else after
             if self.world is before:
                 return
         raise AssertionError(f"not at rest after {MAX_PASSES} passes")
 
 
-def _marked(world: World) -> Iterable[Raw]:
+def marked(world: World) -> Iterable[Raw]:
+    """Deployments and Knative Services without a status, as they are when they are ready."""
     for obj in world.list(("apps", "Deployment")):
         if "status" not in obj:
             yield {**obj, "status": AVAILABLE}

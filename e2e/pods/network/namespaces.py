@@ -20,6 +20,9 @@ from e2e.pods.network import addresses, commands
 
 PREFIX = "ingressctl-"
 HOST_LINK = "ingressctl0"
+# A bridge without an address of its own takes the lowest of its ports: with a new pod it could
+# change, and the others would send to the old one until they asked again, half a minute later.
+BRIDGE = "02:00:0a:f4:00:01"
 RESOLVERS = Path("/etc/netns")
 
 
@@ -48,7 +51,7 @@ class Node:
         await commands.run("ip", "netns", "add", self._name)
         await commands.ip(
             "link set lo up",
-            "link add pods type bridge",
+            f"link add pods address {BRIDGE} type bridge",
             f"addr add {addresses.NODE}/16 dev pods",
             "link set pods up",
             # Without a route a connection to a Service without endpoints would not be refused.

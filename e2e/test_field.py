@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,35 +21,11 @@ from tests.cases.loading import Run
 RUNS = [*loading.cluster_runs(loading.SUITES_FOLDER)]
 
 
-FAILING = {
-    (
-        "F30",
-        "better",
-    ): "an InferenceService turns unready and ready again while the gateway follows its "
-    "routes, so its status is written three times, not once",
-}
-"""Reports and `compat` of the cases that do not hold yet, with the reason."""
-
-
-def params() -> list[Any]:
-    """The runs; one that does not hold yet has to fail."""
-    return [
-        pytest.param(
-            run,
-            id=run.id,
-            marks=[pytest.mark.xfail(strict=True, reason=reason)]
-            if (reason := FAILING.get((run.case["report"], run.compat)))
-            else [],
-        )
-        for run in RUNS
-    ]
-
-
 def test_there_are_such_cases() -> None:
     assert {run.case["report"] for run in RUNS} == {"F30", "F31", "F32", "F60", "F104"}
 
 
-@pytest.mark.parametrize("case", params())
+@pytest.mark.parametrize("case", RUNS, ids=lambda run: run.id)
 def test_a_field_case_holds(case: Run, make_bed: Callable[..., Bed], tmp_path: Path) -> None:
     """Each on a cluster of its own: what is counted is what this case leads to."""
     charts.need_helm()

@@ -135,6 +135,12 @@ def stored_status(stored: Mapping[str, Any], kind: str) -> str:
     return next((str(item.get("status") or "Unknown") for item in found), "")
 
 
+def stored_reason(stored: Mapping[str, Any], kind: str) -> str:
+    """The reason of a condition in a stored status, or ""."""
+    found = (item for item in stored.get("conditions") or () if item.get("type") == kind)
+    return next((str(item.get("reason") or "") for item in found), "")
+
+
 def stamped(status: Mapping[str, Any], stored: Mapping[str, Any], now: str) -> Mapping[str, Any]:
     """A status to store: each condition has the time of its last transition.
 

@@ -41,7 +41,7 @@ def quiet_in(step: Step, world: World, bearings: Bearings, now: datetime, *, rou
     """Seconds until gateways follow the owner's routes as they then are; 0 when they do."""
     if step.ref in bearings.unacknowledged:
         return max(bearings.settle, 1.0)
-    if routed:
+    if routed or not bearings.settle:
         return bearings.settle
     times = [
         when
@@ -79,6 +79,27 @@ def waits(
     if said is None or step.ref in bearings.unacknowledged:
         return quiet > 0
     return not said
+
+
+OUTDATED = "StatusOutdated"
+"""The reason of a gateway's word about an earlier generation of a route."""
+
+
+def lags(obj: Raw, step: Step, quiet: float) -> bool:
+    """Whether an owner that was Ready stays so while a gateway has not read its new routes.
+
+    The former ones serve until then: Ready must not flap with every edit. When the settle
+    time is over, the gateway is late and the status says so.
+    """
+    kind = step.outcome.answers_for
+    if not kind or not quiet or conditions.stored_status(obj.get("status") or {}, kind) != "True":
+        return False
+    return conditions.stored_reason(step.status or {}, kind) == OUTDATED
+
+
+def still_ready(status: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
+    """Ready as before; what else follows from the object is in the status already."""
+    return conditions.changed(status, step.outcome.answers_for, "True")
 
 
 def held_back(status: Mapping[str, Any], step: Step, bearings: Bearings) -> Mapping[str, Any]:

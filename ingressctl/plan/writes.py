@@ -105,7 +105,8 @@ def plan(
     quiet_in = settling.quiet_in(step, world, bearings, now, routed=routed)
     deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in)
     held = settling.waits(obj, step, settings, bearings, quiet_in, routed=routed)
-    status = _status(obj, step, held, waiting, bearings, now)
+    lags = settling.lags(obj, step, quiet_in)
+    status = _status(obj, step, held, lags, waiting, bearings, now)
     return Plan(
         stages=tuple(_stages(step, applies)),
         status=status,
@@ -114,7 +115,7 @@ def plan(
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
         # What a reconcile waits for it has looked up, so that wakes it; only time does not.
-        again=quiet_in if quiet_in and (held or waiting) else None,
+        again=quiet_in if quiet_in and (held or lags or waiting) else None,
         answers_for=step.outcome.answers_for,
         wanted=frozenset(wanted),
         held=held,
@@ -216,6 +217,7 @@ def _status(
     obj: Raw,
     step: Step,
     held: bool,
+    lags: bool,
     waiting: tuple[Ref, ...],
     bearings: Bearings,
     now: datetime,
@@ -227,6 +229,8 @@ def _status(
     stored = obj.get("status") or {}
     if held:
         status = settling.held_back(status, step, bearings)
+    elif lags:
+        status = settling.still_ready(status, step)
     status = _told(status, stored, waiting, bearings)
     status = conditions.with_times(status, stored)
     if status == stored:

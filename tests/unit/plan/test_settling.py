@@ -10,7 +10,9 @@ import pytest
 
 from ingressctl.api.refs import Raw
 from ingressctl.cli import plugins
+from ingressctl.core import conditions
 from ingressctl.core.settings import Settings
+from ingressctl.core.values import replace
 from ingressctl.core.world import World
 from ingressctl.plan import cascade, probing, settling
 from ingressctl.plan.cascade import Step
@@ -135,3 +137,31 @@ def test_the_condition_names_who_was_asked_and_what_came_back() -> None:
         assert (found[kind]["status"], found[kind]["reason"]) == ("Unknown", "GatewaySettling")
         for part in (GATEWAY, "10.0.0.1:80", "iris.team-a.example.com", "404"):
             assert part in found[kind]["message"]
+
+
+def outdated(*, stored: str) -> tuple[dict[str, Any], Step]:
+    """A service whose gateway speaks of an earlier generation of its routes."""
+    step = reconciled()
+    ready = {"type": "IngressReady", "status": "Unknown", "reason": settling.OUTDATED}
+    outcome = replace(step.outcome, status={"conditions": [ready]})
+    obj = {**SERVICE, "status": {"conditions": [{"type": "IngressReady", "status": stored}]}}
+    return obj, replace(step, outcome=outcome)
+
+
+def test_an_edit_does_not_turn_ready_off_while_the_gateway_reads_it() -> None:
+    obj, step = outdated(stored="True")
+    assert settling.lags(obj, step, 3.0)
+    kept = settling.still_ready(step.status or {}, step)
+    assert conditions.stored_status(kept, "IngressReady") == "True"
+    assert conditions.stored_status(kept, "Ready") == "True"
+
+
+@pytest.mark.parametrize(("stored", "quiet"), [("True", 0.0), ("False", 3.0), ("Unknown", 3.0)])
+def test_a_late_gateway_is_told_and_the_first_ready_is_earned(stored: str, quiet: float) -> None:
+    obj, step = outdated(stored=stored)
+    assert not settling.lags(obj, step, quiet)
+
+
+def test_no_settle_time_is_none() -> None:
+    """Also for the second that times in objects do not tell."""
+    assert settling.quiet_in(reconciled(), world(), Bearings(settle=0.0), NOW, routed=False) == 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,13 +74,13 @@ class Writer:
         done = Done()
         manager = managed.manager_of(ref_of(obj).kind)
         for stage in plan.stages:
-            await asyncio.gather(*(self._apply(apply, manager, done) for apply in stage))
+            await _all(self._apply(apply, manager, done) for apply in stage)
             if done.refused:
                 break
         if plan.status is not None or done.refused:
             await self._status(obj, _with_refusals(plan, obj, done), manager, done)
         if not done.refused:
-            await asyncio.gather(*(self._delete(delete, done) for delete in plan.deletes))
+            await _all(self._delete(delete, done) for delete in plan.deletes)
         return done
 
     async def _apply(self, apply: Apply, manager: str, done: Done) -> None:
@@ -232,6 +232,14 @@ class Writer:
             if not self._may_write():
                 raise NotLeading
             return await self._client.send(method, path, query, body, content_type)
+
+
+async def _all(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Await every write, also when one fails: none goes on behind the back of its owner's
+    worker. Raises what failed first in their order."""
+    for done in await asyncio.gather(*writes, return_exceptions=True):
+        if done is not None:
+            raise done
 
 
 def _with_refusals(plan: Plan, obj: Raw, done: Done) -> Mapping[str, Any] | None:

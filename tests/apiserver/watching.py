@@ -1,0 +1,87 @@
+"""Watches: the history from a version on, bookmarks, and what tests do to streams."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Iterable
+
+from aiohttp import web
+
+from tests.apiserver.statuses import status
+from tests.apiserver.store import Objects
+from tests.apiserver.table import Place
+
+
+class Watches:
+    """All open streams."""
+
+    def __init__(self, objects: Objects, *, bookmarks: float) -> None:
+        self._objects = objects
+        self._bookmarks = bookmarks
+        self._open: dict[asyncio.Task[object], Place] = {}
+        self.stalled = False
+        """Streams stay open and nothing comes any more, no bookmark either."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def cut(self, places: Iterable[Place] | None = None) -> None:
+        """End streams in the middle."""
+        wanted = None if places is None else set(places)
+        for task, place in tuple(self._open.items()):
+            if wanted is None or place in wanted:
+                task.cancel()
+
+    async def serve(
+        self, request: web.Request, place: Place, namespace: str, answer: web.StreamResponse
+    ) -> web.StreamResponse:
+        """Feed one stream until somebody ends it."""
+        answer.enable_chunked_encoding()
+        await answer.prepare(request)
+        reached = int(request.query.get("resourceVersion") or 0)
+        feeding = asyncio.ensure_future(self._feed(answer, place, namespace, reached))
+        self._open[feeding] = place
+        try:
+            await asyncio.wait([feeding])
+        finally:
+            feeding.cancel()
+            self._open.pop(feeding, None)
+        if request.transport is not None:
+            request.transport.close()  # not a clean end: the stream is cut
+        return answer
+
+    async def _feed(
+        self, answer: web.StreamResponse, place: Place, namespace: str, reached: int
+    ) -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                changed = self._objects.changed
+                if not self.stalled:
+                    if reached < self._objects.oldest:
+                        await answer.write(_line("ERROR", status(410, "too old")))
+                        return
+                    reached = await self._since(answer, place, namespace, reached)
+                try:
+                    await asyncio.wait_for(changed.wait(), self._bookmarks)
+                except TimeoutError:
+                    await self._bookmark(answer, reached)
+
+    async def _since(
+        self, answer: web.StreamResponse, place: Place, namespace: str, reached: int
+    ) -> int:
+        version = self._objects.version
+        for event in self._objects.since(reached):
+            if event.key[0] == place and namespace in ("", event.key[1]):
+                await answer.write(_line(event.type, event.obj))
+        return max(reached, version)
+
+    async def _bookmark(self, answer: web.StreamResponse, reached: int) -> None:
+        if not self.stalled:
+            meta = {"metadata": {"resourceVersion": str(reached)}}
+            await answer.write(_line("BOOKMARK", meta))
+
+
+def _line(kind: str, obj: dict[str, object]) -> bytes:
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"

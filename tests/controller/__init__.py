@@ -1,0 +1,1 @@
+"""The controller as a whole on the API server of memory."""

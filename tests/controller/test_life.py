@@ -1,0 +1,74 @@
+"""From an InferenceService to its objects and back, and nothing more than that is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.apiserver import made, robots
+from tests.apiserver.replica import eventually, quiet, running_replica
+from tests.apiserver.server import ApiServer
+
+MANAGER = "ingressctl-inferenceservice"
+
+
+def ready(server: ApiServer, name: str) -> bool:
+    return made.condition(server.get("InferenceService", name), "Ready") == "True"
+
+
+async def test_a_service_becomes_ready_by_six_writes(server: ApiServer, kubeconfig: Path) -> None:
+    """Workload, status, routes, status: each once, under our manager; then nothing is sent."""
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(made.service("iris"))
+        await eventually("ready", lambda: ready(server, "iris"))
+        await quiet(lambda: len(server.written))
+        by_plural = [asked.plural for asked in server.written]
+        assert by_plural.count("deployments") == by_plural.count("services") == 1
+        assert by_plural.count("httproutes") == 2
+        assert {asked.manager for asked in server.written} == {MANAGER}
+        assert {asked.status for asked in server.written} <= {200, 201}
+        deployment = server.get("Deployment", "iris-predictor")
+        assert deployment is not None
+        owner = deployment["metadata"]["ownerReferences"][0]
+        assert (owner["kind"], owner["name"], owner["controller"]) == (
+            "InferenceService",
+            "iris",
+            True,
+        )
+
+
+async def test_what_somebody_deletes_comes_back(server: ApiServer, kubeconfig: Path) -> None:
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(made.service("iris"))
+        await eventually("ready", lambda: ready(server, "iris"))
+        before = server.get("HTTPRoute", "iris")
+        assert before is not None
+        server.delete("HTTPRoute", "iris")
+        again = await eventually("route", lambda: server.get("HTTPRoute", "iris"))
+        assert again["spec"] == before["spec"]
+        assert again["metadata"]["uid"] != before["metadata"]["uid"]
+
+
+async def test_a_deleted_service_leaves_nothing(server: ApiServer, kubeconfig: Path) -> None:
+    """The owner references do it; the controller does not write behind them."""
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(made.service("iris"))
+        await eventually("ready", lambda: ready(server, "iris"))
+        server.delete("InferenceService", "iris")
+        await quiet(lambda: server.work)
+        for kind in ("Deployment", "Service", "HTTPRoute"):
+            assert server.get(kind, "iris-predictor") is None, kind
+            assert server.get(kind, "iris") is None, kind
+
+
+async def test_a_restart_writes_nothing(server: ApiServer, kubeconfig: Path) -> None:
+    """Another replica on the same cluster finds everything as it would write it."""
+    async with robots.at_work(server):
+        async with running_replica(kubeconfig):
+            server.put(made.service("iris"), made.service("rose", "team-b"))
+            await eventually("ready", lambda: ready(server, "iris"))
+            await quiet(lambda: len(server.written))
+        before = len(server.written)
+        async with running_replica(kubeconfig):
+            await eventually("lists", lambda: server.counts["list", "httproutes"] > 1)
+            await quiet(lambda: server.work)
+        assert server.written[before:] == []

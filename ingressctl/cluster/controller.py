@@ -139,9 +139,13 @@ class Controller:
         if self.mirror.running:
             self.mirror.wake_all()
 
-    def removed(self, ref: Ref) -> None:
-        """A watch told that an object is gone."""
-        self._writer.gone(ref)
+    def fall_silent(self) -> None:
+        """Somebody else may lead: let go of all writes under way."""
+        self._writer.fall_silent()
+
+    async def close(self, seconds: float) -> None:
+        """Begin no write any more; those under way may finish for so long."""
+        await self._writer.close(seconds)
 
     def _wake(self, ref: Ref, urgency: Urgency) -> None:
         self.queue.add(ref, urgency)

@@ -2,7 +2,8 @@
 
 The official package's election never gives its lease up, reads the wall clock and ends when a
 request fails, so the loop is our own. `leading` needs no task to turn false: it is true only
-for a while after each renewal, and that while is shorter than the lease.
+for a while after each renewal, and that while is shorter than the lease. That it ended is told
+at its end, not when the next renewal comes back: what was begun must be let go of in time.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from typing import Any
 from ingressctl.cluster import answers
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.client import Client, Lost, wait
+
+GIVING_UP = 1.0
+"""Seconds that a clean end takes at most to hand the lease over."""
+
+_LEASE = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +56,8 @@ class Election:
         self._terms = terms or Terms()
         self._until = 0.0
         self._said = False
+        self._lapse: asyncio.TimerHandle | None = None
         self._seen = ("", "", 0.0)
-        self._lease: dict[str, Any] | None = None
 
     @property
     def leading(self) -> bool:
@@ -60,13 +66,25 @@ class Election:
 
     async def run(self, ended: asyncio.Event) -> None:
         """Try to lead, or go on leading, until `ended`; then give the lease up."""
-        while not ended.is_set():
-            with contextlib.suppress(Answered, Lost):
-                async with asyncio.timeout(self._terms.deadline):
-                    await self._try()
-            self._say()
-            await wait(self._terms.period, ended)
-        await self._give_up()
+        over = asyncio.ensure_future(ended.wait())
+        try:
+            while not ended.is_set():
+                attempt = asyncio.ensure_future(self._attempt())
+                await asyncio.wait({attempt, over}, return_when=asyncio.FIRST_COMPLETED)
+                if not attempt.done():
+                    attempt.cancel()  # a slow server must not hold up the end
+                    break
+                attempt.result()
+                await wait(self._terms.period, ended)
+            await self._give_up()
+        finally:
+            over.cancel()
+            self._stop_timer()
+
+    async def _attempt(self) -> None:
+        with contextlib.suppress(Answered, Lost, TimeoutError):
+            async with asyncio.timeout(self._terms.deadline):
+                await self._try()
 
     async def _try(self) -> None:
         """Renew, or take what nobody holds any longer."""
@@ -79,19 +97,34 @@ class Election:
             lease = {"metadata": {"name": self._name}}
         spec = lease.get("spec") or {}
         if spec.get("holderIdentity") != self._identity and not self._free(spec):
-            self._until = 0.0
+            self._leads_until(0.0)
             return
-        body = {**lease, "spec": self._spec(spec)}
+        body = {**lease, **_LEASE, "spec": self._spec(spec)}
         known = "resourceVersion" in lease["metadata"]
         path = f"{self._root}/{self._name}" if known else self._root
-        body |= {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
         try:
-            self._lease = await self._client.send("PUT" if known else "POST", path, None, body)
+            await self._client.send("PUT" if known else "POST", path, None, body)
         except Answered as answered:
             if answered.status == answers.CONFLICT:
                 return  # somebody else was faster, or our own late answer: look again
             raise
-        self._until = asked + self._terms.deadline
+        self._leads_until(asked + self._terms.deadline)
+
+    def _leads_until(self, moment: float) -> None:
+        """A new end of leading. One that had passed is told first: somebody may have relied on
+        it, and has to look again."""
+        self._say()
+        self._until = moment
+        self._say()
+        self._stop_timer()
+        if self.leading:
+            left = moment - time.monotonic()
+            self._lapse = asyncio.get_running_loop().call_later(left + 0.002, self._say)
+
+    def _stop_timer(self) -> None:
+        if self._lapse is not None:
+            self._lapse.cancel()
+            self._lapse = None
 
     def _free(self, spec: dict[str, Any]) -> bool:
         """Whether nobody holds the lease: given up, or not renewed for its whole duration as
@@ -124,12 +157,16 @@ class Election:
             self._changed(leading)
 
     async def _give_up(self) -> None:
-        """Hand the lease over at once instead of letting it run out."""
-        if not self.leading or self._lease is None:
-            return
-        self._until = 0.0
-        self._say()
-        body = {**self._lease, "spec": {**self._lease["spec"], "holderIdentity": ""}}
+        """Hand the lease over at once instead of letting it run out.
+
+        It is read again: a renewal that was cut short may have been stored.
+        """
+        self._leads_until(0.0)
         with contextlib.suppress(Answered, Lost, TimeoutError):
-            async with asyncio.timeout(2.0):
+            async with asyncio.timeout(GIVING_UP):
+                lease = await self._client.get(f"{self._root}/{self._name}")
+                spec = lease.get("spec") or {}
+                if spec.get("holderIdentity") != self._identity:
+                    return
+                body = {**lease, **_LEASE, "spec": {**spec, "holderIdentity": ""}}
                 await self._client.send("PUT", f"{self._root}/{self._name}", None, body)

@@ -1,7 +1,7 @@
 """`ingressctl run` put together: client, informers, lease, controller, ports.
 
-Everything ends together and in order: no new work, the lease is given up, what was begun is
-let go of. A second signal ends at once.
+Everything ends together and in order: no new write, those under way finish, the lease is given
+up, all else is let go of. A second signal ends at once.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ LEASE = rights.LEASE
 THRESHOLDS = (50_000, 50, 1000)
 """Of the garbage collector: objects of a cluster live long, its default looks at all of them
 again and again (measured: half of the CPU of a start)."""
+
+FINISHING = 0.5
+"""Seconds that requests under way may take at a clean end: the lease waits so long."""
 
 
 class Follower(Carrier, Protocol):
@@ -125,6 +128,7 @@ class _Run:
         self._metrics = metrics
         self._carrier = carrier
         self._ended = asyncio.Event()
+        self._silent = asyncio.Event()
         self._identity = plan.identity or f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
         self._namespace = plan.lease_namespace or client.namespace or plan.settings.config_namespace
         self._election = Election(
@@ -169,14 +173,19 @@ class _Run:
         tasks: list[asyncio.Task[None]] = [asyncio.create_task(part) for part in self._parts()]
         leading = asyncio.create_task(self._lead())
         ended = asyncio.create_task(self._ended.wait())
+        electing = {leading} if self._electing else set()
         try:
-            done, _ = await asyncio.wait({*tasks, ended}, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                {*tasks, *electing, ended}, return_when=asyncio.FIRST_COMPLETED
+            )
             for task in done - {ended}:
                 task.result()  # a part that ends by itself ends by a defect
         finally:
             self._ended.set()
-            await _cancelled(tasks)
+            await self._controller.close(FINISHING)
+            self._silent.set()
             await leading
+            await _cancelled(tasks)
             await self._let_proxies_go()
             await probes.stop()
             LOG.info("ended", extra={"keys": {"identity": self._identity}})
@@ -234,8 +243,12 @@ class _Run:
             self._controller.resync()
 
     async def _lead(self) -> None:
-        if self._plan.elect and not self._plan.options.dry_run:
-            await self._election.run(self._ended)
+        if self._electing:
+            await self._election.run(self._silent)
+
+    @property
+    def _electing(self) -> bool:
+        return self._plan.elect and not self._plan.options.dry_run
 
     def _informed(self) -> Iterator[Informer]:
         """An informer for each kind and place that rights tell."""
@@ -247,6 +260,8 @@ class _Run:
             yield informer
 
     def _may_write(self) -> bool:
+        if self._plan.options.dry_run:
+            return False
         return not self._plan.elect or self._election.leading
 
     def _leads(self, leading: bool) -> None:
@@ -256,6 +271,8 @@ class _Run:
         )
         if leading:
             self._controller.resync()
+        else:
+            self._controller.fall_silent()
 
     def _unready(self) -> Sequence[str]:
         proxies = self._carrier.unready if self._carrier is not None else ""

@@ -2,7 +2,8 @@
 
 What the server answers is in the picture before the next look, so nothing is written twice
 because a watch is late. A request that is refused stops what would come after it. Nothing is
-sent while `may_write` says no: a replica that lost its lease falls silent at once.
+sent while `may_write` says no: a replica that lost its lease falls silent at once, and lets go
+of what it has begun.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from ingressctl.plan.writes import Apply, Delete, Plan
 
 AT_ONCE = 32
 """Writes in flight: the API server's own fairness gives a client about as many seats."""
+
+REMEMBERED = 10_000
+"""Deletions that are not asked for twice."""
 
 
 class NotLeading(Exception):
@@ -67,6 +71,20 @@ class Writer:
         self._contests = contests
         self._seats = asyncio.Semaphore(AT_ONCE)
         self._deleted: dict[Ref, str] = {}
+        self._under_way: set[asyncio.Timeout] = set()
+        self._closed = False
+
+    def fall_silent(self) -> None:
+        """Let go of all requests under way: another one may lead soon."""
+        for limit in self._under_way:
+            limit.reschedule(0.0)
+
+    async def close(self, seconds: float) -> None:
+        """Begin nothing more; what is under way may finish for so long."""
+        self._closed = True
+        end = time.monotonic() + seconds
+        while self._under_way and time.monotonic() < end:
+            await asyncio.sleep(0.01)
 
     async def carry_out(self, plan: Plan, obj: Raw) -> Done:
         """Everything of a plan for `obj`. Raises Answered or Lost for what passes by itself,
@@ -200,12 +218,10 @@ class Writer:
             )
             return
         done.writes += 1
+        if len(self._deleted) >= REMEMBERED:
+            self._deleted.clear()
         self._deleted[delete.ref] = delete.uid
         self._contests.forget(delete.ref)
-
-    def gone(self, ref: Ref) -> None:
-        """A watch says that the object is gone."""
-        self._deleted.pop(ref, None)
 
     def _wrote(self, ref: Ref, stored: Raw, how: How) -> None:
         self._contests.wrote(ref, stored, how)
@@ -229,9 +245,16 @@ class Writer:
         content_type: str = "application/json",
     ) -> Raw:
         async with self._seats:
-            if not self._may_write():
+            if self._closed or not self._may_write():
                 raise NotLeading
-            return await self._client.send(method, path, query, body, content_type)
+            try:
+                async with asyncio.timeout(None) as limit:
+                    self._under_way.add(limit)
+                    return await self._client.send(method, path, query, body, content_type)
+            except TimeoutError:
+                raise NotLeading from None
+            finally:
+                self._under_way.discard(limit)
 
 
 async def _all(writes: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -8,6 +8,7 @@ watch after a while, none needs a restart. What is known stays known meanwhile.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ class Listener(Protocol):
         """An object came or changed."""
         ...
 
-    def remove(self, ref: Ref) -> None:
-        """An object is gone."""
+    def remove(self, ref: Ref, version: str) -> None:
+        """An object is gone, as of a resourceVersion."""
         ...
 
     def known(self, resource: Resource, namespace: str) -> tuple[Ref, ...]:
@@ -118,8 +119,7 @@ class Informer:
             await asyncio.sleep(0)
         for ref in self._listener.known(self.resource, self.namespace):
             if ref not in found:
-                self._listener.remove(ref)
-        self._backoff.reset()
+                self._listener.remove(ref, self._version)
         self._tell("live", "")
 
     async def _served(self) -> str:
@@ -150,17 +150,17 @@ class Informer:
             }
             before, delay = self._version, 0.0
             try:
-                async for line in self._client.watch(path, query, silence=self._timing.silence):
-                    self._line(line)
+                lines = self._client.watch(path, query, silence=self._timing.silence)
+                async with contextlib.aclosing(lines):
+                    async for line in lines:
+                        self._line(line)
             except Answered as answered:
                 if answered.status not in answers.PASSING:
                     raise  # expired, forbidden or gone: the list tells more
                 delay = self._backoff.next(answered.retry_after)
             except Lost:
                 delay = self._backoff.next()
-            if self._version != before:
-                self._backoff.reset()
-            elif not delay:
+            if not delay and self._version == before:
                 delay = self._backoff.next()  # an end at once, again and again, is no progress
             if delay and await wait(delay, ended):
                 return
@@ -175,9 +175,11 @@ class Informer:
         if kind == "ERROR":
             code = int(obj.get("code") or 0) or answers.GONE
             raise Answered(code, str(obj.get("message") or "the watch failed"))
+        # A list alone is no progress: where watches are refused it would be the next hot loop.
+        self._backoff.reset()
         self._version = str((obj.get("metadata") or {}).get("resourceVersion") or self._version)
         if kind == "DELETED":
-            self._listener.remove(ref_of({**self._head, **obj}))
+            self._listener.remove(ref_of({**self._head, **obj}), self._version)
         elif kind in ("ADDED", "MODIFIED"):
             self._listener.put({**self._head, **obj})
 
@@ -187,7 +189,7 @@ class Informer:
             self._tell("absent", answered.message)
             return self._timing.absent_again
         if answered.status == answers.GONE:
-            return self._backoff.next() if not self._version else 0.0
+            return self._backoff.next()
         state: State = "forbidden" if answered.status == answers.FORBIDDEN else "failing"
         self._tell(state, answered.message)
         return self._backoff.next(answered.retry_after)

@@ -72,6 +72,7 @@ class Mirror:
         self._refused = False
         self._renewing: asyncio.Task[None] | None = None
         self._deferred: set[Ref] = set()
+        self._deleted = False
         self.running = False
 
     @property
@@ -132,16 +133,23 @@ class Mirror:
             return
         self._change(ref, stored, taken.obj)
 
-    def remove(self, ref: Ref) -> None:
-        """As informers.Listener. The last good configuration stays in force."""
+    def remove(self, ref: Ref, version: str) -> None:
+        """As informers.Listener. The last good configuration stays in force.
+
+        What was learned of an object after that version still holds: it is there again.
+        """
+        stored = self.picture.get(ref)
+        if stored is not None and _is_after(stored, version):
+            return
         if ref in self._unreadable:
             self._unreadable.discard(ref)
             self._heard.unreadable(ref, "")
         if ref == self._config and self.running:
-            self._refused = True
-            self._heard.configuration(None, ())
+            if not self._deleted:
+                self._refused = self._deleted = True
+                self._heard.configuration(None, ())
             return
-        self._change(ref, self.picture.get(ref), None)
+        self._change(ref, stored, None)
 
     def learn(self, ref: Ref, obj: Raw | None) -> None:
         """What the API server answered about one object, before a watch tells it."""
@@ -182,6 +190,7 @@ class Mirror:
             self._heard.unreadable(ref, taken.unreadable)
             (self._unreadable.add if taken.unreadable else self._unreadable.discard)(ref)
         if ref == self._config and (taken.refused or self._refused):
+            self._deleted = False
             self._refused = bool(taken.refused)
             self._heard.configuration(obj, taken.refused)
 
@@ -220,14 +229,23 @@ class Mirror:
 
 
 def _newer(obj: Raw, stored: Raw) -> bool:
-    """Whether an object is a later state than the stored one, or another object."""
+    """Whether an object is a later state than the stored one, or of another making."""
     mine, theirs = obj.get("metadata") or {}, stored.get("metadata") or {}
-    if mine.get("uid") != theirs.get("uid"):
-        return True
+    one, other = mine.get("resourceVersion"), theirs.get("resourceVersion")
+    if one == other:
+        return bool(mine.get("uid") != theirs.get("uid"))
     try:
-        return int(mine.get("resourceVersion") or 0) > int(theirs.get("resourceVersion") or 0)
+        return int(one or 0) > int(other or 0)
     except ValueError:  # versions are opaque in principle: then any other one counts
-        return bool(mine.get("resourceVersion") != theirs.get("resourceVersion"))
+        return True
+
+
+def _is_after(stored: Raw, version: str) -> bool:
+    """Whether an object's version is later than that; opaque ones are never."""
+    try:
+        return int((stored.get("metadata") or {}).get("resourceVersion") or 0) > int(version)
+    except ValueError:
+        return False
 
 
 def _urgency(before: Raw | None, after: Raw | None) -> Urgency:

@@ -52,6 +52,11 @@ class Asking:
         agent = self.request.headers.get("User-Agent", "").partition("/")[0]
         return self.request.query.get("fieldManager") or agent
 
+    def served(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """An object in the version that is asked for."""
+        group = str(obj["apiVersion"]).rpartition("/")[0]
+        return {**obj, "apiVersion": f"{group}/{self.version}" if group else self.version}
+
     async def body(self) -> dict[str, Any]:
         made = await self.request.json(loads=json.loads)
         if not isinstance(made, dict):

@@ -47,6 +47,8 @@ class ApiServer:
         self.objects = Objects()
         self.watches = Watches(self.objects, bookmarks=bookmarks)
         self.absent = set(absent)
+        self.versions: dict[str, tuple[str, ...]] = {}
+        """The versions of a group, where they are not all."""
         self.forbidden: set[tuple[str, str]] = set()
         """(verb, plural) pairs that are refused with 403; "*" is any."""
         self.only_in = ""
@@ -188,7 +190,7 @@ class ApiServer:
             Asked(user, asking.verb, asking.plural, asking.name, answer.status, at, manager)
         )
         if asking.verb == "watch" and answer.status == 200:
-            return await self.watches.serve(request, asking.place, asking.namespace, answer)
+            return await self.watches.serve(asking, answer)
         return answer
 
     async def _guarded(self, asking: Asking) -> web.StreamResponse:
@@ -211,14 +213,18 @@ class ApiServer:
         if pairs & self.forbidden or (self.only_in and asking.namespace != self.only_in):
             raise Refused(403, f"{asking.plural} is forbidden: cannot {asking.verb}")
 
+    def _versions(self, kind: Kind) -> tuple[str, ...]:
+        return () if kind.place in self.absent else self.versions.get(kind.group, kind.versions)
+
     def _kind(self, asking: Asking) -> Kind:
         kind = table.BY_PLACE.get(asking.place)
-        if kind is None or kind.place in self.absent or asking.version not in kind.versions:
+        if kind is None or asking.version not in self._versions(kind):
             raise Refused(404, "the server could not find the requested resource")
         return kind
 
     async def discover(self, asking: Asking) -> web.StreamResponse:
-        found = table.groups(kind for kind in table.EVERY if kind.place not in self.absent)
+        served = (kind._replace(versions=self._versions(kind)) for kind in table.EVERY)
+        found = table.groups(kind for kind in served if kind.versions)
         if not asking.group:
             return web.json_response({"groups": [_group(*item) for item in found.items()]})
         if asking.group not in found:
@@ -237,7 +243,8 @@ class ApiServer:
         if end < len(found):
             meta["continue"] = f"{version}:{len(self.log)}"
             self._pages[meta["continue"]] = (version, found[end:])
-        return web.json_response({"kind": "List", "metadata": meta, "items": found[:end]})
+        items = [asking.served(obj) for obj in found[:end]]
+        return web.json_response({"kind": "List", "metadata": meta, "items": items})
 
     async def watch(self, asking: Asking) -> web.StreamResponse:
         self._kind(asking)
@@ -247,7 +254,7 @@ class ApiServer:
 
     async def read(self, asking: Asking) -> web.StreamResponse:
         self._kind(asking)
-        return web.json_response(self.objects.get(asking.key))
+        return web.json_response(asking.served(self.objects.get(asking.key)))
 
     async def create(self, asking: Asking) -> web.StreamResponse:
         kind, obj = self._kind(asking), await asking.body()
@@ -257,20 +264,20 @@ class ApiServer:
     async def update(self, asking: Asking) -> web.StreamResponse:
         kind, obj = self._kind(asking), await asking.body()
         made = self.objects.update(kind, asking.key, obj, asking.manager, asking.subresource)
-        return web.json_response(made)
+        return web.json_response(asking.served(made))
 
     async def change(self, asking: Asking) -> web.StreamResponse:
         kind, patch = self._kind(asking), await asking.body()
         if "apply-patch" in asking.request.content_type:
             force = asking.request.query.get("force") == "true"
             made, new = self.objects.apply(kind, asking.key, patch, asking.manager, force=force)
-            return web.json_response(made, status=201 if new else 200)
+            return web.json_response(asking.served(made), status=201 if new else 200)
         stored = self.objects.get(asking.key)
         given = patch.get("metadata") or {}
         made = applying.merged(stored, patch)
         made["metadata"]["resourceVersion"] = given.get("resourceVersion")
         made = self.objects.update(kind, asking.key, made, asking.manager, asking.subresource)
-        return web.json_response(made)
+        return web.json_response(asking.served(made))
 
     async def remove(self, asking: Asking) -> web.StreamResponse:
         self._kind(asking)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from aiohttp import web
 
+from tests.apiserver.asking import Asking
 from tests.apiserver.statuses import status
 from tests.apiserver.store import Objects
 from tests.apiserver.table import Place
@@ -34,15 +35,14 @@ class Watches:
             if wanted is None or place in wanted:
                 task.cancel()
 
-    async def serve(
-        self, request: web.Request, place: Place, namespace: str, answer: web.StreamResponse
-    ) -> web.StreamResponse:
+    async def serve(self, asking: Asking, answer: web.StreamResponse) -> web.StreamResponse:
         """Feed one stream until somebody ends it."""
+        request = asking.request
         answer.enable_chunked_encoding()
         await answer.prepare(request)
         reached = int(request.query.get("resourceVersion") or 0)
-        feeding = asyncio.ensure_future(self._feed(answer, place, namespace, reached))
-        self._open[feeding] = place
+        feeding = asyncio.ensure_future(self._feed(answer, asking, reached))
+        self._open[feeding] = asking.place
         try:
             await asyncio.wait([feeding])
         finally:
@@ -52,9 +52,7 @@ class Watches:
             request.transport.close()  # not a clean end: the stream is cut
         return answer
 
-    async def _feed(
-        self, answer: web.StreamResponse, place: Place, namespace: str, reached: int
-    ) -> None:
+    async def _feed(self, answer: web.StreamResponse, asking: Asking, reached: int) -> None:
         with contextlib.suppress(ConnectionError):
             while True:
                 changed = self._objects.changed
@@ -62,19 +60,17 @@ class Watches:
                     if reached < self._objects.oldest:
                         await answer.write(_line("ERROR", status(410, "too old")))
                         return
-                    reached = await self._since(answer, place, namespace, reached)
+                    reached = await self._since(answer, asking, reached)
                 try:
                     await asyncio.wait_for(changed.wait(), self._bookmarks)
                 except TimeoutError:
                     await self._bookmark(answer, reached)
 
-    async def _since(
-        self, answer: web.StreamResponse, place: Place, namespace: str, reached: int
-    ) -> int:
+    async def _since(self, answer: web.StreamResponse, asking: Asking, reached: int) -> int:
         version = self._objects.version
         for event in self._objects.since(reached):
-            if event.key[0] == place and namespace in ("", event.key[1]):
-                await answer.write(_line(event.type, event.obj))
+            if event.key[0] == asking.place and asking.namespace in ("", event.key[1]):
+                await answer.write(_line(event.type, asking.served(event.obj)))
         return max(reached, version)
 
     async def _bookmark(self, answer: web.StreamResponse, reached: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 import aiohttp
 import orjson
 from kubernetes.aio.client.api_client import ApiClient
+from kubernetes.aio.config.config_exception import ConfigException
 
 from ingressctl.api.refs import Raw
 from ingressctl.cluster import answers
@@ -56,7 +57,8 @@ class Client:
         self._choice = choice
         self._seconds = aiohttp.ClientTimeout(total=seconds)
         self._observe = observe or _nobody
-        self._loaded = 0.0
+        self._loaded = -RELOAD_EVERY
+        self._loading = asyncio.Lock()
         self._clock_due = 0.0
         self._ahead = timedelta()
         self.host = ""
@@ -117,18 +119,19 @@ class Client:
         """One request and its object. Raises Answered, Lost."""
         data = None if body is None else orjson.dumps(body)
         for attempt in (1, 2):
+            asked = time.monotonic()
             try:
                 return await self._send(method, path, query, data, content_type)
             except Answered as answered:
                 if answered.status != answers.UNAUTHORIZED or attempt == 2:
                     raise
-                if not await self._reload():
+                if not await self._reload(asked):
                     raise
         raise AssertionError("the second attempt returns or raises")
 
     async def watch(
         self, path: str, query: Mapping[str, str], *, silence: float
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes, None]:
         """The lines of a watch, until the server ends it or is silent for `silence` seconds.
 
         Raises Answered, Lost. An end between two lines is no fault; half a line is left out.
@@ -193,22 +196,32 @@ class Client:
         headers: dict[str, str] = {"Accept": JSON, **self._choice.headers()}
         if content_type:
             headers["Content-Type"] = content_type
-        await self._api.update_params_for_auth(headers, [], ["BearerToken"], path, method, None)
+        try:
+            await self._api.update_params_for_auth(headers, [], ["BearerToken"], path, method, None)
+        except (ConfigException, OSError) as fault:  # files are read again, maybe in their change
+            raise Lost(f"the credentials cannot be read: {fault}") from None
         return [*headers.items(), *self._choice.group_headers()]
 
-    async def _reload(self) -> bool:
-        """Read the credentials again, for they may have been rotated; not all the time."""
-        if time.monotonic() - self._loaded < RELOAD_EVERY:
-            return False
-        self._loaded = time.monotonic()
-        try:
-            fresh = (await connect(self._choice)).configuration
-        except Unusable:
-            return False
-        configuration = self._api.configuration
-        configuration.api_key = fresh.api_key
-        configuration.api_key_prefix = fresh.api_key_prefix
-        return True
+    async def _reload(self, asked: float) -> bool:
+        """Read the credentials again, for they may have been rotated; not all the time.
+
+        Whoever `asked` with older ones than are there now has only to ask again.
+        """
+        async with self._loading:
+            if self._loaded > asked:
+                return True
+            if time.monotonic() - self._loaded < RELOAD_EVERY:
+                return False
+            try:
+                fresh = (await connect(self._choice)).configuration
+            except Unusable:
+                return False
+            finally:
+                self._loaded = time.monotonic()
+            configuration = self._api.configuration
+            configuration.api_key = fresh.api_key
+            configuration.api_key_prefix = fresh.api_key_prefix
+            return True
 
 
 async def wait(seconds: float, ended: asyncio.Event) -> bool:

@@ -1,4 +1,5 @@
-"""What other controllers of a cluster do: Deployments become available, routes are accepted."""
+"""What other controllers of a cluster do: Deployments become available, routes are accepted,
+and what was made for an owner that is gone goes too."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from tests.apiserver import made
 from tests.apiserver.server import ApiServer
-from tests.apiserver.store import Object
+from tests.apiserver.store import Object, key_of
 
 _DEPLOYMENTS = ("apps", "deployments")
 _ROUTES = ("gateway.networking.k8s.io", "httproutes")
@@ -35,8 +36,18 @@ async def _work(server: ApiServer) -> None:
             _tell(server, obj, made.AVAILABLE["status"])
         for obj in server.objects.select(_ROUTES, ""):
             _tell(server, obj, _accepted(obj))
+        _collect(server)
         await changed.wait()
         await asyncio.sleep(0.005)  # several changes at once are one look
+
+
+def _collect(server: ApiServer) -> None:
+    everything = server.objects.everything()
+    alive = {obj["metadata"]["uid"] for obj in everything}
+    for obj in everything:
+        owners = {owner["uid"] for owner in obj["metadata"].get("ownerReferences") or ()}
+        if owners and not owners & alive:
+            server.objects.delete(key_of(obj), {})
 
 
 def _tell(server: ApiServer, obj: Object, status: Object) -> None:

@@ -53,6 +53,8 @@ class Watches:
         return answer
 
     async def _feed(self, answer: web.StreamResponse, asking: Asking, reached: int) -> None:
+        clock = asyncio.get_running_loop().time
+        due = clock() + self._bookmarks
         with contextlib.suppress(ConnectionError):
             while True:
                 changed = self._objects.changed
@@ -61,10 +63,11 @@ class Watches:
                         await answer.write(_line("ERROR", status(410, "too old")))
                         return
                     reached = await self._since(answer, asking, reached)
-                try:
-                    await asyncio.wait_for(changed.wait(), self._bookmarks)
-                except TimeoutError:
+                if clock() >= due:
+                    due = clock() + self._bookmarks
                     await self._bookmark(answer, reached)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), max(0.0, due - clock()))
 
     async def _since(self, answer: web.StreamResponse, asking: Asking, reached: int) -> int:
         version = self._objects.version

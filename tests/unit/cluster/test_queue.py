@@ -1,0 +1,105 @@
+"""The queue: each object once, people first, one worker an object, failures later and later."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ingressctl.api.refs import Ref
+from ingressctl.cluster.queue import Queue, Urgency
+
+
+def ref(name: str) -> Ref:
+    return Ref("g", "Kind", "ns", name)
+
+
+async def taken(queue: Queue, count: int) -> list[str]:
+    names = []
+    for _ in range(count):
+        found, _ = await asyncio.wait_for(queue.get(), 5)
+        names.append(found.name)
+    return names
+
+
+async def test_people_go_first_and_equals_in_their_order() -> None:
+    queue = Queue()
+    for name, urgency in (
+        ("bulk", Urgency.BULK),
+        ("change", Urgency.CHANGE),
+        ("one", Urgency.EDIT),
+        ("two", Urgency.EDIT),
+    ):
+        queue.add(ref(name), urgency)
+    assert await taken(queue, 4) == ["one", "two", "change", "bulk"]
+
+
+async def test_an_object_is_there_once_by_its_most_urgent_reason() -> None:
+    queue = Queue()
+    queue.add(ref("a"), Urgency.BULK)
+    queue.add(ref("b"), Urgency.CHANGE)
+    queue.add(ref("a"), Urgency.EDIT)
+    queue.add(ref("a"), Urgency.BULK)
+    assert len(queue) == 2
+    assert await taken(queue, 2) == ["a", "b"]
+    assert len(queue) == 0
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(queue.get(), 0.05)
+
+
+async def test_one_worker_has_an_object_and_what_came_meanwhile_comes_after() -> None:
+    queue = Queue()
+    queue.add(ref("a"), Urgency.EDIT)
+    await taken(queue, 1)
+    queue.add(ref("a"), Urgency.BULK)
+    queue.add(ref("a"), Urgency.EDIT)
+    assert len(queue) == 0
+    assert not queue.idle
+    queue.add(ref("b"), Urgency.CHANGE)
+    queue.done(ref("a"))
+    assert await taken(queue, 2) == ["a", "b"], "as urgently as it was asked for"
+    queue.done(ref("a"))
+    queue.done(ref("b"))
+    assert queue.idle
+
+
+async def test_failures_come_back_later_and_later_until_one_succeeds() -> None:
+    queue = Queue(first_retry=0.01, most_retry=0.08)
+    delays = [queue.failed(ref("a")) for _ in range(8)]
+    assert all(0.008 * 2**number <= delay for number, delay in enumerate(delays[:4]))
+    assert max(delays) <= 0.08 * 1.2
+    queue.succeeded(ref("a"))
+    assert queue.failed(ref("a")) <= 0.012
+    assert queue.failed(ref("a"), 7.5) >= 7.5, "not sooner than the server asked for"
+    queue.close()
+
+
+async def test_a_failed_object_comes_by_itself() -> None:
+    queue = Queue(first_retry=0.01, most_retry=0.01)
+    queue.failed(ref("a"))
+    assert await taken(queue, 1) == ["a"]
+
+
+async def test_the_sooner_timer_counts_and_a_look_stops_it() -> None:
+    queue = Queue()
+    queue.after(ref("a"), 60.0)
+    queue.after(ref("a"), 0.01)
+    queue.after(ref("a"), 60.0)
+    assert await taken(queue, 1) == ["a"]
+    queue.after(ref("a"), 0.02)
+    queue.done(ref("a"))
+    queue.add(ref("a"), Urgency.EDIT)
+    assert await taken(queue, 1) == ["a"]
+    queue.done(ref("a"))
+    await asyncio.sleep(0.1)
+    assert len(queue) == 0, "it was looked at since: the timer is void"
+
+
+async def test_what_is_gone_does_not_come_again() -> None:
+    queue = Queue()
+    queue.after(ref("a"), 0.01)
+    queue.forget(ref("a"))
+    queue.after(ref("b"), 0.01)
+    queue.close()
+    await asyncio.sleep(0.05)
+    assert queue.idle

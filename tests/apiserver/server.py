@@ -38,6 +38,7 @@ class Asked(NamedTuple):
     status: int
     at: float
     manager: str = ""
+    namespace: str = ""
 
 
 class ApiServer:
@@ -97,6 +98,11 @@ class ApiServer:
         """Writes, leases and events aside."""
         aside = ("leases", "events")
         return [asked for asked in self.log if asked.verb in WRITES and asked.plural not in aside]
+
+    @property
+    def places(self) -> set[str]:
+        """Namespaces that were asked about; "" stands for all of them."""
+        return {asked.namespace for asked in self.log if asked.verb != "discover"}
 
     @property
     def work(self) -> int:
@@ -186,9 +192,8 @@ class ApiServer:
         user = request.headers.get("Authorization", "").rpartition(" ")[2]
         at = asyncio.get_running_loop().time()
         manager = request.query.get("fieldManager", "")
-        self.log.append(
-            Asked(user, asking.verb, asking.plural, asking.name, answer.status, at, manager)
-        )
+        what = (asking.verb, asking.plural, asking.name)
+        self.log.append(Asked(user, *what, answer.status, at, manager, asking.namespace))
         if asking.verb == "watch" and answer.status == 200:
             return await self.watches.serve(asking, answer)
         return answer

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ingressctl.api.refs import Kind, Raw, Ref, labels_of
+from ingressctl.cluster import timed
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.client import Client, Lost
 from ingressctl.cluster.gateway_probe import Prober
@@ -90,7 +91,10 @@ class Controller:
         may_write: Callable[[], bool],
         carrier: Carrier | None = None,
     ) -> None:
-        self.queue = Queue(rest=REST_AFTER)
+        self._telling = Telling(recorder, metrics)
+        self.queue = Queue(
+            rest=REST_AFTER, added=self._telling.added, retried=self._telling.retried
+        )
         self.mirror = Mirror(
             settings,
             claimants=cascade.CLAIMANTS,
@@ -99,7 +103,7 @@ class Controller:
             heard=heard,
         )
         self.metrics = metrics
-        self._providers = providers
+        self._providers = timed.providers(providers, metrics.emit)
         self._kinds = registry.routing_kinds(providers)
         self._sources = sources
         self._options = options
@@ -108,7 +112,6 @@ class Controller:
         self._now = client.now
         self._first: set[Ref] = set()
         self._contests = Contests()
-        self._telling = Telling(recorder, metrics)
         self._prober = Prober(lambda ref: self.queue.add(ref, Urgency.CHANGE))
         self._writer = Writer(
             client,
@@ -120,6 +123,8 @@ class Controller:
 
     async def run(self) -> None:
         """Work. The mirror has to be complete before."""
+        for _, kind in self._sources:
+            self.metrics.begin(kind.lower(), self._options.workers)
         await self.mirror.begin()
         self._first = set(self.queue.waiting)
         self._begin_to_carry()

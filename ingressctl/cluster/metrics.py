@@ -67,6 +67,12 @@ class Metrics:
         self.routes = _Routes()
         self.registry.register(self.routes)
 
+    def begin(self, controller: str, workers: int) -> None:
+        """A controller works from now on: what it has not met yet is told as 0."""
+        self.workers.labels(controller).set(workers)
+        for family in (self.errors, self.panics, self.retries, self.adds, self.writes):
+            family.labels(controller)
+
     def text(self) -> bytes:
         """All of it in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections.abc import Callable
 from enum import IntEnum
 from itertools import count
 
@@ -32,8 +33,12 @@ class Urgency(IntEnum):
     """Everything is looked at: a start, a resync, a change of configuration."""
 
 
+Told = Callable[[Ref], None]
+
+
 class Queue:
-    """For one event loop."""
+    """For one event loop. `added` hears of every object that is put in, `retried` of every one
+    that comes again after a failure."""
 
     def __init__(
         self,
@@ -41,6 +46,8 @@ class Queue:
         first_retry: float = FIRST_RETRY,
         most_retry: float = MOST_RETRY,
         rest: float = 0.0,
+        added: Told | None = None,
+        retried: Told | None = None,
     ) -> None:
         self._rest = rest
         self._finished: dict[Ref, float] = {}
@@ -54,8 +61,8 @@ class Queue:
         self._retry = (first_retry, most_retry)
         self._order = count()
         self._wake = asyncio.Event()
-        self.adds = 0
-        self.retries = 0
+        self._added = added or _nobody
+        self._retried = retried or _nobody
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -93,7 +100,7 @@ class Queue:
             return
         if urgency > Urgency.EDIT and self._rests(ref, urgency):
             return
-        self.adds += 1
+        self._added(ref)
         self._waiting[ref] = urgency
         self._since.setdefault(ref, time.monotonic())
         heapq.heappush(self._heap, (urgency, next(self._order), ref))
@@ -128,7 +135,7 @@ class Queue:
 
     def failed(self, ref: Ref, at_least: float = 0.0) -> float:
         """Bring the object again, later than the last time; seconds until then."""
-        self.retries += 1
+        self._retried(ref)
         backoff = self._failing.setdefault(ref, Backoff(*self._retry))
         delay = backoff.next(at_least)
         self.after(ref, delay)
@@ -174,3 +181,7 @@ class Queue:
         timer = self._timers.pop(ref, None)
         if timer is not None:
             timer[1].cancel()
+
+
+def _nobody(ref: Ref) -> None:
+    """Nobody listens."""

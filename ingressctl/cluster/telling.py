@@ -40,6 +40,14 @@ class Telling:
         self._told: dict[Ref, frozenset[Finding]] = {}
         self._series: dict[str, _Gauges] = {}
 
+    def added(self, ref: Ref) -> None:
+        """An object was put into the queue."""
+        self._metrics.adds.labels(_controller(ref)).inc()
+
+    def retried(self, ref: Ref) -> None:
+        """An object comes again after a failure."""
+        self._metrics.retries.labels(_controller(ref)).inc()
+
     def worked(self, ref: Ref, waited: float, took: float, queue: Queue) -> None:
         """A worker is done with an object."""
         gauges = self._gauges(ref.kind)

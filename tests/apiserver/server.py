@@ -99,6 +99,11 @@ class ApiServer:
         aside = ("leases", "events")
         return [asked for asked in self.log if asked.verb in WRITES and asked.plural not in aside]
 
+    def refused(self, verb: str, plural: str) -> int:
+        """Requests of that sort that were refused so far."""
+        mine = (asked for asked in self.log if (asked.verb, asked.plural) == (verb, plural))
+        return sum(asked.status >= 400 for asked in mine)
+
     @property
     def places(self) -> set[str]:
         """Namespaces that were asked about; "" stands for all of them."""

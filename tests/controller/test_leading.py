@@ -29,20 +29,20 @@ async def led(server: ApiServer) -> None:
 async def test_no_write_arrives_after_the_lease_is_lost(
     server: ApiServer, kubeconfig: Path
 ) -> None:
-    """Renewals are cut while services change: the last write lies before the deadline, though
-    watches and reconciles go on."""
+    """Renewals are cut while services change: the last write comes before anybody else could
+    lead, though watches and reconciles go on."""
     async with robots.at_work(server), running_replica(kubeconfig, plan(terms=SLOW)):
         server.put(made.service("iris"))
         await eventually("route", lambda: server.get("HTTPRoute", "iris"))
         server.forbidden.add(("*", "leases"))
         cut = asyncio.get_running_loop().time()
-        end = time.monotonic() + SLOW.duration * 1.5
+        end = time.monotonic() + SLOW.duration * 2
         number = 0
         while time.monotonic() < end:
             number += 1
             server.put(made.service(f"s-{number}"))
             await asyncio.sleep(0.05)
-    late = [asked for asked in server.written if asked.at > cut + SLOW.deadline + SLOW.period]
+    late = [asked for asked in server.written if asked.at > cut + SLOW.duration]
     early = [asked for asked in server.written if cut < asked.at]
     assert early, "it went on writing while the lease held"
     assert late == []

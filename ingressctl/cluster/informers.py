@@ -89,6 +89,11 @@ class Informer:
         self._version = ""
         self._head: Mapping[str, str] = {}
 
+    @property
+    def reached(self) -> int:
+        """The version up to which everything was told; 0 where none is known, or is no number."""
+        return int(self._version) if self._version.isdecimal() else 0
+
     async def run(self, ended: asyncio.Event) -> None:
         """List, watch, and again."""
         while not ended.is_set():

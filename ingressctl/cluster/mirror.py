@@ -66,6 +66,7 @@ class Mirror:
         self._heard = heard
         self._states: dict[tuple[Kind, str], State] = {}
         self._served: set[Kind] = set()
+        self._followed: dict[tuple[Kind, str], Informer] = {}
         self._offered: dict[Kind, frozenset[str]] = {}
         self._unreadable: set[Ref] = set()
         self._config = intake.config_map(settings)
@@ -97,7 +98,8 @@ class Mirror:
 
     def expect(self, informer: Informer) -> None:
         """An informer that will tell."""
-        self._states[informer.resource.identity, informer.namespace] = informer.now
+        place = (informer.resource.identity, informer.namespace)
+        self._states[place], self._followed[place] = informer.now, informer
 
     async def begin(self) -> None:
         """From now on changes wake objects: the first picture is complete."""
@@ -152,11 +154,22 @@ class Mirror:
         self._change(ref, stored, None)
 
     def learn(self, ref: Ref, obj: Raw | None) -> None:
-        """What the API server answered about one object, before a watch tells it."""
+        """What the API server answered about one object, before a watch tells it.
+
+        An answer may be later than the watch: an object that is not there any more as of a
+        later version has been deleted since, and nobody would tell its end a second time.
+        """
+        stored, reached = self.picture.get(ref), self._reached(ref)
         if obj is None:
-            self._change(ref, self.picture.get(ref), None)
-        else:
+            self._change(ref, stored, None)
+        elif stored is not None or not reached or _is_after(obj, str(reached)):
             self.put(obj)
+
+    def _reached(self, ref: Ref) -> int:
+        """The version up to which its kind was told there; 0 where none is known."""
+        kind = (ref.group, ref.kind)
+        places = (self._followed.get((kind, place)) for place in (ref.namespace, ""))
+        return max((informer.reached for informer in places if informer), default=0)
 
     def known(self, resource: Resource, namespace: str) -> tuple[Ref, ...]:
         """As informers.Listener."""

@@ -53,6 +53,7 @@ class Follower:
         self.namespace = ""
         self.now: State = "starting"
         self.offered = frozenset(offered)
+        self.reached = 0
 
 
 def mirror(seen: Seen) -> Mirror:
@@ -159,6 +160,22 @@ async def test_what_was_written_during_a_list_survives_it() -> None:
         made_of.remove(ref, "20")
     assert made_of.picture.get(ref_of(deployment("old"))) is None
     assert made_of.picture.get(ref_of(deployment("written"))) is not None
+
+
+async def test_an_answer_that_is_later_than_the_end_of_its_object_is_none() -> None:
+    """The watch told the end at 12; the answer to a write of 10 took longer."""
+    made_of = await begun(Seen())
+    informer = Follower(kinds.BY_IDENTITY["apps", "Deployment"])
+    made_of.expect(informer)
+    late, new = versioned(deployment("d"), 10), versioned(deployment("d"), 13, uid="second")
+    made_of.learn(ref_of(late), late)
+    assert made_of.picture.get(ref_of(late)) == late, "the watch has not come so far"
+    made_of.remove(ref_of(late), "12")
+    informer.reached = 12
+    made_of.learn(ref_of(late), late)
+    assert made_of.picture.get(ref_of(late)) is None
+    made_of.learn(ref_of(new), new)
+    assert made_of.picture.get(ref_of(new)) == new
 
 
 async def test_a_broken_configuration_keeps_the_last_good_one() -> None:

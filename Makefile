@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test e2e e2e-shell check bench demo readme chart lock clean
+.PHONY: test e2e soak e2e-shell check bench demo readme chart lock clean
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests
@@ -14,6 +14,13 @@ e2e: $(STAMP)
 	$(BIN)/python -m e2e.bed build
 	$(BIN)/python -m e2e.pods.images.kserve_home
 	$(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e
+
+# As in e2e, but for SOAK_SECONDS, and with the seed SOAK_SEED.
+SOAK_SECONDS ?= 3600
+SOAK_SEED ?= 1
+soak: $(STAMP)
+	$(BIN)/python -m e2e.bed build
+	INGRESSCTL_CHAOS_SECONDS=$(SOAK_SECONDS) INGRESSCTL_CHAOS_SEED=$(SOAK_SEED) $(BIN)/python -m pytest -rs e2e/test_chaos.py
 
 e2e-shell: $(STAMP)
 	@$(BIN)/python -m e2e.bed shell

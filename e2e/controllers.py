@@ -9,7 +9,7 @@ import signal
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +103,18 @@ def started(
     *arguments: str,
     values: Mapping[str, Any] | None = None,
     pod: str = "controller-0",
+    through: Callable[[Path], Path] | None = None,
 ) -> Controller:
     """A replica of a release with these values of the chart, ready; the bed ends it.
 
+    `through` makes another kubeconfig of its own, which leads by way of something else.
     The namespaces of charts.make_namespaces must exist.
     """
+    own = account(bed, values or {})
     controller = Controller(
         bed,
         arguments,
-        kubeconfig=account(bed, values or {}),
+        kubeconfig=through(own) if through else own,
         log=bed.logs / f"{pod}.log",
         environment={"POD_NAMESPACE": charts.NAMESPACE, "POD_NAME": pod},
     )

@@ -35,8 +35,8 @@ def apply(now: dict[str, Any], **wanted: Any) -> Apply:
     return Apply(ref_of(body), body, "u", now, {**now, "spec": wanted})
 
 
-def codes(contests: Contests, what: Apply, now: float) -> list[str]:
-    return [finding.code for finding in contests.findings(what.ref, now)]
+def codes(contests: Contests, what: Apply) -> list[str]:
+    return [finding.code for finding in contests.findings(what.ref)]
 
 
 def test_what_the_server_stores_otherwise_is_trimmed_once_and_then_let_be() -> None:
@@ -51,7 +51,7 @@ def test_what_the_server_stores_otherwise_is_trimmed_once_and_then_let_be() -> N
     what = apply(stored(3, port=80, extra=1), port=80)
     for again in range(5):
         assert contests.judge(what, 2.0 + again) == "leave"
-    found = contests.findings(what.ref, 9.0)
+    found = contests.findings(what.ref)
     assert [finding.code for finding in found] == ["IC7103"]
     assert "spec.extra" in findings.message(found[0])
 
@@ -67,10 +67,10 @@ def test_a_fight_is_given_up_after_three_rewrites_within_a_minute() -> None:
     assert steps == ["apply"] * TIMES + ["leave"]
     now = WITHIN
     assert contests.contested(now) == {what.ref}
-    assert "argocd" in findings.message(contests.findings(what.ref, now)[0])
+    assert "argocd" in findings.message(contests.findings(what.ref)[0])
     later = now + REST + 1
     assert contests.contested(later) == frozenset()
-    assert codes(contests, what, later) == []
+    assert codes(contests, what) == []
     assert contests.judge(apply(stored(version, port=99), port=80), later) == "apply"
 
 

@@ -21,6 +21,7 @@ from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.cluster import running
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.controller import Controller, Options
+from ingressctl.cluster.installation import Plan
 from ingressctl.core.outcome import Outcome
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads
@@ -85,7 +86,7 @@ async def replica(
             made.controller = Controller(*args, **kwargs)
             return made.controller
 
-        plan = running.Plan(
+        plan = Plan(
             settings=settings,
             providers={name: registry.providers()[name] for name in PROVIDERS},
             sources={kind: _noting(source, faults) for kind, source in sources.items()},

@@ -7,7 +7,7 @@ admission is in `models/inferenceservices.py`; a test holds both to one list of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -140,7 +140,7 @@ class InferenceService:
         self.labels: Mapping[str, str] = self.meta.labels or {}
         self.annotations: Mapping[str, str] = self.meta.annotations or {}
         self.owner: Owner = owner_of(raw)
-        self.status: Mapping[str, Any] = raw.get("status") or {}
+        self.status: Mapping[str, Any] = _readable(raw.get("status"))
         self.components: tuple[tuple[str, Component], ...] = _components(self.spec)
 
     def without_annotation(self, key: str) -> InferenceService:
@@ -173,6 +173,27 @@ class InferenceService:
     def canary_name(self, canary: Canary) -> str:
         """Name of a canary's Service and Deployment."""
         return f"{self.name}-{canary.predictor.name}-predictor"
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+_SHAPES: Mapping[str, Callable[[Any], bool]] = {
+    "conditions": lambda value: isinstance(value, list) and all(map(_is_mapping, value)),
+    "components": lambda value: _is_mapping(value) and all(map(_is_mapping, value.values())),
+    "address": _is_mapping,
+    "url": lambda value: isinstance(value, str),
+}
+"""What rules take for granted of a status that some API servers keep as it is sent."""
+
+
+def _readable(status: Any) -> Mapping[str, Any]:
+    """The status without what is of another shape: it is made anew from what is observed."""
+    if not isinstance(status, Mapping):
+        return {}
+    wrong = {key for key, fits in _SHAPES.items() if key in status and not fits(status[key])}
+    return {key: value for key, value in status.items() if key not in wrong} if wrong else status
 
 
 def _components(spec: Spec) -> tuple[tuple[str, Component], ...]:

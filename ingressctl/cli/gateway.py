@@ -11,7 +11,7 @@ import typer
 from ingressctl.cli.problems import CommandFault
 
 if TYPE_CHECKING:
-    from ingressctl.cluster.running import Follower, Plan
+    from ingressctl.cluster.installation import Follower, Plan
 
 XDS_PORT, GATEWAY_PORT = 18000, 8080
 PROVIDER = "envoy"

@@ -21,7 +21,7 @@ from ingressctl.plan import cascade, rights
 from ingressctl.plan.cascade import Reconcile
 
 if TYPE_CHECKING:
-    from ingressctl.cluster.running import Follower, Plan
+    from ingressctl.cluster.installation import Follower, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _plan(
     """What the flags mean. Raises CommandFault."""
     from ingressctl.cluster.controller import Options  # noqa: PLC0415 - half a second
     from ingressctl.cluster.informers import Timing  # noqa: PLC0415
-    from ingressctl.cluster.running import Plan  # noqa: PLC0415
+    from ingressctl.cluster.installation import Plan  # noqa: PLC0415
 
     settings, installed = scene.decide(rules, chosen)
     providers = _followed(installed, scope.providers, settings.provider)

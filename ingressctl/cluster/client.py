@@ -56,7 +56,7 @@ class Client:
     ) -> None:
         self._choice = choice
         self._seconds = aiohttp.ClientTimeout(total=seconds)
-        self._observe = observe or _nobody
+        self.observe = observe or _nobody
         self._loaded = -RELOAD_EVERY
         self._loading = asyncio.Lock()
         self._clock_due = 0.0
@@ -143,7 +143,7 @@ class Client:
             async with self._session.get(
                 url, headers=headers, timeout=timeout, proxy=self._proxy
             ) as answer:
-                self._observe("watch", path, answer.status)
+                self.observe("watch", path, answer.status)
                 if answer.status != 200:
                     data = await answer.read()
                     raise answers.of(answer.status, answer.headers, data, answer.reason or "")
@@ -175,13 +175,13 @@ class Client:
                 method, url, headers=headers, data=data, timeout=self._seconds, proxy=self._proxy
             ) as answer:
                 raw = await answer.read()
-                self._observe(method, path, answer.status)
+                self.observe(method, path, answer.status)
                 self._set_clock(answer.headers.get("Date"))
                 if answer.status >= 300:
                     raise answers.of(answer.status, answer.headers, raw, answer.reason or "")
                 return _decoded(raw)
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
-            self._observe(method, path, 0)
+            self.observe(method, path, 0)
             raise Lost(_told(fault)) from None
 
     def _set_clock(self, date: str | None) -> None:

@@ -25,7 +25,7 @@ from ingressctl.cluster.telling import Telling
 from ingressctl.cluster.writer import Done, NotLeading, Writer
 from ingressctl.core import conditions
 from ingressctl.core.model import Route
-from ingressctl.core.outcome import Finding, Keep
+from ingressctl.core.outcome import Keep
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup
@@ -103,6 +103,7 @@ class Controller:
             heard=heard,
         )
         self.metrics = metrics
+        metrics.watch(self.queue, tuple(kind.lower() for _, kind in sources))
         self._providers = timed.providers(providers, metrics.emit)
         self._kinds = registry.routing_kinds(providers)
         self._sources = sources
@@ -164,7 +165,7 @@ class Controller:
             finally:
                 self._looked_at(ref)
                 self.queue.done(ref)
-                self._telling.worked(ref, waited, time.monotonic() - began, self.queue)
+                self._telling.worked(ref, waited, time.monotonic() - began)
 
     async def _one(self, ref: Ref) -> None:
         """One object once; whatever goes wrong is this object's alone."""
@@ -232,13 +233,11 @@ class Controller:
             self._prober.forget(step.ref)
 
     def _bearings(self, step: Step) -> writes.Bearings:
-        now = time.monotonic()
         return writes.Bearings(
             settle=self._options.settle,
             incomplete=self.mirror.incomplete,
             unacknowledged=self._waiting_for_proxies(step.ref),
             held=self._held(step),
-            contested=self._contests.contested(now),
             probed=self._prober.answer(step.ref),
         )
 
@@ -255,7 +254,7 @@ class Controller:
 
     def _noted(self, ref: Ref, obj: Raw, step: Step, plan: writes.Plan, done: Done) -> None:
         """After a pass: what is told, and when the object is looked at again."""
-        found = (*plan.findings, *done.findings, *self._lasting(plan))
+        found = (*plan.findings, *done.findings)
         ready = _is_ready(plan.status or obj.get("status") or {}, step)
         self.metrics.routes.note(ref, step.outcome.routes, ready, found)
         self._telling.done(ref, obj, plan, done, found)
@@ -267,16 +266,6 @@ class Controller:
             self.queue.after(ref, plan.again)
         if any(finding.code == "IC7102" for finding in found):
             self.queue.after(ref, REST)
-
-    def _lasting(self, plan: writes.Plan) -> tuple[Finding, ...]:
-        """Findings about objects that are let be, also in passes that do not write them."""
-        now = time.monotonic()
-        contested = self._contests.contested(now)
-        return tuple(
-            finding
-            for ref in sorted(contested & plan.wanted)
-            for finding in self._contests.findings(ref)
-        )
 
     def _looked_at(self, ref: Ref) -> None:
         """Of the objects of the start one less is to be looked at for the first time."""

@@ -12,6 +12,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from ingressctl.api.refs import Ref
+from ingressctl.cluster.queue import Queue
 from ingressctl.core import findings
 from ingressctl.core.model import Route, Service
 from ingressctl.core.outcome import Finding
@@ -41,8 +42,17 @@ class Metrics:
             name,
         )
         self.workers = self._gauge("controller_runtime_max_concurrent_reconciles", "Workers.", name)
-        self.active = self._gauge("controller_runtime_active_workers", "Busy workers.", name)
-        self.depth = self._gauge("workqueue_depth", "Objects that wait.", ("name",))
+        self.terminal = self._counter(
+            "controller_runtime_terminal_reconcile_errors",
+            "Reconciles that failed and do not come again.",
+            name,
+        )
+        self.timeouts = self._counter(
+            "controller_runtime_reconcile_timeouts", "Reconciles that took too long.", name
+        )
+        self.slow = self._counter(
+            "leader_election_slowpath", "Elections that had to look twice.", ("name",)
+        )
         self.adds = self._counter("workqueue_adds", "Objects that were put in.", ("name",))
         self.retries = self._counter("workqueue_retries", "Objects that came again.", ("name",))
         self.waited = self._histogram(
@@ -70,8 +80,13 @@ class Metrics:
     def begin(self, controller: str, workers: int) -> None:
         """A controller works from now on: what it has not met yet is told as 0."""
         self.workers.labels(controller).set(workers)
-        for family in (self.errors, self.panics, self.retries, self.adds, self.writes):
+        counted = (self.errors, self.panics, self.terminal, self.timeouts)
+        for family in (*counted, self.retries, self.adds, self.writes):
             family.labels(controller)
+
+    def watch(self, queue: Queue, controllers: tuple[str, ...]) -> None:
+        """The queue is looked at whenever somebody scrapes."""
+        self.registry.register(_Work(queue, controllers))
 
     def text(self) -> bytes:
         """All of it in the text format of Prometheus."""
@@ -85,6 +100,43 @@ class Metrics:
 
     def _histogram(self, name: str, text: str, labels: Iterable[str]) -> Histogram:
         return Histogram(name, text, tuple(labels), registry=self.registry, buckets=_SECONDS)
+
+
+class _Work(Collector):
+    """What waits in a queue and what is worked on, by controller."""
+
+    def __init__(self, queue: Queue, controllers: tuple[str, ...]) -> None:
+        self._queue = queue
+        self._controllers = controllers
+
+    def collect(self) -> Iterable[Metric]:
+        """The families, in the order of their names."""
+        waiting = TallyCounter(ref.kind.lower() for ref in self._queue.waiting)
+        ages: dict[str, list[float]] = {name: [] for name in self._controllers}
+        for ref, seconds in self._queue.ages():
+            ages.setdefault(ref.kind.lower(), []).append(seconds)
+        busy = {name: float(len(found)) for name, found in ages.items()}
+        total = {name: sum(found) for name, found in ages.items()}
+        longest = {name: max(found, default=0.0) for name, found in ages.items()}
+        depth = {name: float(waiting[name]) for name in ages}
+        yield _family("controller_runtime_active_workers", "Busy workers.", "controller", busy)
+        yield _family("workqueue_depth", "Objects that wait.", "name", depth)
+        yield _family(
+            "workqueue_unfinished_work_seconds", "Time of work under way, summed.", "name", total
+        )
+        yield _family(
+            "workqueue_longest_running_processor_seconds",
+            "Time of the longest work under way.",
+            "name",
+            longest,
+        )
+
+
+def _family(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=(label,))
+    for key, value in values.items():
+        family.add_metric((key,), value)
+    return family
 
 
 class _Noted(NamedTuple):

@@ -55,6 +55,7 @@ class Queue:
         self._waiting: dict[Ref, Urgency] = {}
         self._since: dict[Ref, float] = {}
         self._active: dict[Ref, Urgency | None] = {}
+        self._begun: dict[Ref, float] = {}
         self._timers: dict[Ref, tuple[float, asyncio.Handle]] = {}
         self._bulky: set[Ref] = set()
         self._failing: dict[Ref, Backoff] = {}
@@ -81,6 +82,11 @@ class Queue:
     def active(self) -> int:
         """How many objects are worked on."""
         return len(self._active)
+
+    def ages(self) -> tuple[tuple[Ref, float], ...]:
+        """What is worked on, and for how many seconds."""
+        now = time.monotonic()
+        return tuple((ref, now - begun) for ref, begun in self._begun.items())
 
     @property
     def timers(self) -> int:
@@ -115,6 +121,7 @@ class Queue:
                     continue  # it was asked for more urgently since
                 del self._waiting[ref]
                 self._active[ref] = None
+                self._begun[ref] = time.monotonic()
                 (self._bulky.add if urgency is Urgency.BULK else self._bulky.discard)(ref)
                 self._stop_timer(ref)
                 return ref, time.monotonic() - self._since.pop(ref)
@@ -124,6 +131,7 @@ class Queue:
     def done(self, ref: Ref) -> None:
         """The object is nobody's again."""
         urgency = self._active.pop(ref)
+        self._begun.pop(ref, None)
         if self._rest:
             self._finished[ref] = time.monotonic()
         if urgency is not None:

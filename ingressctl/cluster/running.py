@@ -14,28 +14,21 @@ import os
 import signal
 import socket
 import uuid
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any
 
-from ingressctl.api.refs import Kind, Raw, Ref
 from ingressctl.cluster.certificates import Keeper
 from ingressctl.cluster.client import Client, Observer
 from ingressctl.cluster.connection import Choice
-from ingressctl.cluster.controller import Carrier, Controller, Options
-from ingressctl.cluster.informers import Informer, State, Timing
-from ingressctl.cluster.leases import Election, Terms
+from ingressctl.cluster.controller import Controller
+from ingressctl.cluster.hearing import Hearing
+from ingressctl.cluster.informers import Informer
+from ingressctl.cluster.installation import Follower, Plan, watched
+from ingressctl.cluster.leases import Election
 from ingressctl.cluster.metrics import Metrics
 from ingressctl.cluster.probes import Probes
 from ingressctl.cluster.recorder import Recorder
-from ingressctl.core import findings
-from ingressctl.core.outcome import Event, Finding
-from ingressctl.core.ports import Provider
-from ingressctl.core.settings import Settings
-from ingressctl.core.world import World
 from ingressctl.plan import intake, rights
-from ingressctl.plan.cascade import Reconcile
-from ingressctl.plan.kinds import Resource
 
 LOG = logging.getLogger("ingressctl.run")
 
@@ -48,71 +41,20 @@ FINISHING = 0.5
 """Seconds that requests under way may take at a clean end: the lease waits so long."""
 
 
-class Follower(Carrier, Protocol):
-    """A carrier that looks at the cluster itself: it needs Services and their endpoints."""
-
-    @property
-    def unready(self) -> str:
-        """Why proxies are not answered yet; "" when they are."""
-        ...
-
-    def start(self, world: World, wake: Callable[[Ref], None]) -> None:
-        """Know the picture; who waits for proxies is woken so."""
-        ...
-
-    def trust(self, authority: bytes, certificate: bytes, key: bytes) -> None:
-        """Show this certificate from now on, and admit whom these authorities know."""
-        ...
-
-    async def serve(self) -> None:
-        """Answer proxies, once the first picture is complete and there is a certificate."""
-        ...
-
-    def moved(self, ref: Ref) -> None:
-        """A Service or an EndpointSlice changed."""
-        ...
-
-    async def stop(self) -> None:
-        """No answer any more."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to run. Ports of 0 are left out; `namespaces` () means everywhere, and with some
-    `cluster_scoped` tells whether kinds outside of namespaces are read all the same."""
-
-    settings: Settings
-    providers: Mapping[str, Provider]
-    sources: Mapping[Kind, Reconcile]
-    options: Options
-    namespaces: tuple[str, ...] = ()
-    knative: bool = True
-    cluster_scoped: bool = True
-    elect: bool = True
-    lease_namespace: str = ""
-    identity: str = ""
-    health_port: int = 8081
-    metrics_port: int = 9090
-    resync: float = 0.0
-    timing: Timing = field(default_factory=Timing)
-    terms: Terms = field(default_factory=Terms)
-    request_seconds: float = 30.0
-
-
 async def run(plan: Plan, choice: Choice, carrier: Follower | None = None) -> None:
     """Until a signal. Raises connection.Unusable, probes.PortTaken."""
     gc.set_threshold(*THRESHOLDS)
     metrics = Metrics()
-    async with Client(choice, seconds=plan.request_seconds, observe=_counting(metrics)) as client:
+    async with Client(choice, seconds=plan.request_seconds) as client:
+        client.observe = _counting(metrics, client.host)
         await _Run(plan, client, metrics, carrier).until_signalled()
 
 
-def _counting(metrics: Metrics) -> Observer:
-    counter = metrics.requests
+def _counting(metrics: Metrics, host: str) -> Observer:
+    counter, host = metrics.requests, host.partition("://")[2]
 
     def observe(verb: str, path: str, status: int) -> None:
-        counter.labels(str(status or "<error>"), verb, "").inc()
+        counter.labels(str(status or "<error>"), verb, host).inc()
 
     return observe
 
@@ -153,7 +95,7 @@ class _Run:
             sources=plan.sources,
             options=plan.options,
             metrics=metrics,
-            heard=self,
+            heard=Hearing(plan.settings, metrics, recorder, carrier),
             recorder=recorder,
             may_write=self._may_write,
             carrier=carrier,
@@ -282,77 +224,6 @@ class _Run:
         if self._ended.is_set():
             os._exit(1)
         self._ended.set()
-
-    def kind(self, resource: Resource, namespace: str, state: State, message: str) -> None:
-        """As mirror.Heard: said once for each change."""
-        self._metrics.lists.labels(resource.group, resource.kind).set(float(state == "live"))
-        keys = {"group": resource.group, "resource": resource.plural, "namespace": namespace}
-        if state == "forbidden":
-            LOG.error(
-                "may not be listed: grant get, list and watch",
-                extra={"keys": {**keys, "error": message}},
-            )
-        elif state == "failing":
-            LOG.warning("cannot be listed for now", extra={"keys": {**keys, "error": message}})
-        else:
-            LOG.info("listed" if state == "live" else "not served", extra={"keys": keys})
-
-    def unreadable(self, ref: Ref, text: str) -> None:
-        """As mirror.Heard."""
-        keys = {"kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
-        if text:
-            LOG.warning("object left out", extra={"keys": {**keys, "error": text}})
-        else:
-            LOG.info("object read again", extra={"keys": keys})
-
-    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...]) -> None:
-        """As mirror.Heard: the last good one stays in force, and people are told."""
-        ref = intake.config_map(self._plan.settings)
-        self._metrics.routes.note(ref, (), not refused, refused)
-        if obj is None:
-            LOG.error(
-                "configuration deleted, the last one stays in force",
-                extra={"keys": {"object": str(ref)}},
-            )
-            return
-        if not refused:
-            LOG.info("configuration in force", extra={"keys": {"object": str(ref)}})
-        for finding in refused:
-            text = findings.message(finding)
-            LOG.error(
-                "configuration refused, the last good one stays in force",
-                extra={"keys": {"object": str(ref), "path": finding.path, "error": text}},
-            )
-            note = f"{finding.path}: {text}; the last good configuration stays in force"
-            self._recorder.tell(obj, Event("Warning", "ConfigurationRefused", note))
-
-    def moved(self, ref: Ref) -> None:
-        """As mirror.Heard."""
-        if self._carrier is not None and ref.kind in ("Service", "EndpointSlice"):
-            self._carrier.moved(ref)
-
-
-def watched(plan: Plan) -> Iterator[tuple[Resource, str]]:
-    """Every kind with the namespace to follow it in; "" is everywhere."""
-    on = rights.features(providers=plan.providers, write=plan.settings.write, knative=plan.knative)
-    roles = rights.roles(plan.providers.values())
-    seen: set[tuple[Resource, str]] = set()
-    for resource, place in rights.watched(roles, on):
-        for namespace in _namespaces(resource, place, plan):
-            if (resource, namespace) not in seen:
-                seen.add((resource, namespace))
-                yield resource, namespace
-
-
-def _namespaces(resource: Resource, place: rights.Place, plan: Plan) -> tuple[str, ...]:
-    if place == "config":
-        return (plan.settings.config_namespace,)
-    if place == "knative":
-        return (plan.settings.knative_namespace,)
-    if not resource.namespaced:
-        # A role in one namespace cannot grant what lies in none.
-        return ("",) if plan.cluster_scoped or not plan.namespaces else ()
-    return plan.namespaces or ("",)
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from typing import Any, NamedTuple
 
-from prometheus_client import Gauge, Histogram
+from prometheus_client import Counter, Histogram
 
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.cluster.metrics import Metrics
-from ingressctl.cluster.queue import Queue
 from ingressctl.cluster.recorder import Recorder
 from ingressctl.cluster.writer import Done
 from ingressctl.core import findings
@@ -23,12 +22,11 @@ from ingressctl.plan.writes import Plan
 LOG = logging.getLogger("ingressctl.controller")
 
 
-class _Gauges(NamedTuple):
+class _Series(NamedTuple):
     waited: Histogram
     worked: Histogram
     seconds: Histogram
-    depth: Gauge
-    active: Gauge
+    adds: Counter
 
 
 class Telling:
@@ -38,36 +36,33 @@ class Telling:
         self._recorder = recorder
         self._metrics = metrics
         self._told: dict[Ref, frozenset[Finding]] = {}
-        self._series: dict[str, _Gauges] = {}
+        self._series: dict[str, _Series] = {}
 
     def added(self, ref: Ref) -> None:
         """An object was put into the queue."""
-        self._metrics.adds.labels(_controller(ref)).inc()
+        self._counted(ref.kind).adds.inc()
 
     def retried(self, ref: Ref) -> None:
         """An object comes again after a failure."""
         self._metrics.retries.labels(_controller(ref)).inc()
 
-    def worked(self, ref: Ref, waited: float, took: float, queue: Queue) -> None:
+    def worked(self, ref: Ref, waited: float, took: float) -> None:
         """A worker is done with an object."""
-        gauges = self._gauges(ref.kind)
-        gauges.waited.observe(waited)
-        gauges.worked.observe(took)
-        gauges.seconds.observe(took)
-        gauges.depth.set(len(queue))
-        gauges.active.set(queue.active)
+        series = self._counted(ref.kind)
+        series.waited.observe(waited)
+        series.worked.observe(took)
+        series.seconds.observe(took)
 
-    def _gauges(self, kind: str) -> _Gauges:
+    def _counted(self, kind: str) -> _Series:
         """The series of one controller, looked up once: labels cost more than counting."""
         found = self._series.get(kind)
         if found is None:
             name, metrics = kind.lower(), self._metrics
-            found = self._series[kind] = _Gauges(
+            found = self._series[kind] = _Series(
                 metrics.waited.labels(name),
                 metrics.worked.labels(name),
                 metrics.seconds.labels(name),
-                metrics.depth.labels(name),
-                metrics.active.labels(name),
+                metrics.adds.labels(name),
             )
         return found
 

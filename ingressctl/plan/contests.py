@@ -48,8 +48,11 @@ class Contests:
         body, version = _hash(apply.body), _version(apply.stored)
         last = self._last.get(apply.ref)
         if last is None or last.body != body:
+            self._resting.pop(apply.ref, None)
             self._last[apply.ref] = _Written(body)
             return "apply"
+        if self._rests(apply.ref, now):
+            return "leave"
         if last.version == version:
             return self._again(last, apply)
         last.step = "apply"
@@ -72,12 +75,14 @@ class Contests:
         self._last.pop(ref, None)
         self._resting.pop(ref, None)
 
-    def contested(self, now: float) -> frozenset[Ref]:
-        """Objects that are left alone for now."""
-        for ref in [ref for ref, until in self._resting.items() if until <= now]:
-            del self._resting[ref]
-            self._last.pop(ref, None)
-        return frozenset(self._resting)
+    def _rests(self, ref: Ref, now: float) -> bool:
+        """Whether the object is left to somebody else: until its time is over, or until
+        something else is wanted of it."""
+        until = self._resting.get(ref)
+        if until is None or until > now:
+            return until is not None
+        del self._resting[ref]
+        return False
 
     def findings(self, ref: Ref) -> tuple[Finding, ...]:
         """What there is to say about an object that is let be."""

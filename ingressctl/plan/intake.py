@@ -6,6 +6,8 @@ and told, and a configuration that cannot be used does not take the place of the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ingressctl.api import configchecks, shapes
 from ingressctl.api.refs import Kind, Raw, Ref, ref_of
 from ingressctl.core import managed
@@ -31,6 +33,8 @@ class Taken(Value, frozen=True):
 
 def take(obj: Raw, known: World, settings: Settings) -> Taken:
     """What becomes of an object that came or changed. `known` is the picture so far."""
+    if not isinstance(obj.get("status") or {}, Mapping):
+        obj = {key: value for key, value in obj.items() if key != "status"}
     fault = shapes.fault(obj)
     if fault is not None and fault.ref[:2] != kinds.INFERENCE_SERVICE:
         return Taken(None, unreadable=f"{fault} and the object is left out")

@@ -26,7 +26,7 @@ class Bearings(Value, frozen=True):
     that went away. `settle` seconds is what a gateway may take to follow an object.
     `unacknowledged` owners have routes that a proxy of ours has not taken yet, `held` are
     namespaces and names of targets that it has not let go of. `probed` is what a gateway
-    that was asked said of the owner's routes. `contested` objects are left alone for now.
+    that was asked said of the owner's routes.
     """
 
     settle: float = 0.0
@@ -34,7 +34,6 @@ class Bearings(Value, frozen=True):
     unacknowledged: frozenset[Ref] = frozenset()
     held: frozenset[tuple[str, str]] = frozenset()
     probed: Answer | None = None
-    contested: frozenset[Ref] = frozenset()
 
 
 def quiet_in(step: Step, world: World, bearings: Bearings, now: datetime, *, routed: bool) -> float:

@@ -99,7 +99,7 @@ def plan(
         return Plan(findings=(_paused(step.ref),))
     wanted = dict(_wanted(step, settings))
     paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
-    idle = {*paused, *bearings.contested}
+    idle = frozenset(paused)
     applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
     routed = _writes_routes(step, applies)
     quiet_in = settling.quiet_in(step, world, bearings, now, routed=routed)
@@ -176,7 +176,7 @@ def _deletes(
     step: Step,
     world: World,
     kinds: tuple[Kind, ...],
-    idle: set[Ref],
+    idle: frozenset[Ref],
     bearings: Bearings,
     quiet_in: float,
 ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:

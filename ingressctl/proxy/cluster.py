@@ -66,7 +66,7 @@ class _Gone:
 
 
 class Proxies:
-    """As cluster.running.Follower."""
+    """As cluster.installation.Follower."""
 
     def __init__(self, listening: Listening) -> None:
         self._listening = listening

@@ -14,6 +14,7 @@ from ingressctl.cluster import running
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.controller import Options
 from ingressctl.cluster.informers import Timing
+from ingressctl.cluster.installation import Plan
 from ingressctl.cluster.leases import Terms
 from ingressctl.core.settings import Settings
 from ingressctl.plan import cascade, registry
@@ -25,10 +26,10 @@ FAST = Timing(silence=2.0, absent_again=0.1, first_retry=0.01, most_retry=0.2)
 TERMS = Terms(duration=1.0, deadline=0.6, period=0.05)
 
 
-def plan(*providers: str, **changes: Any) -> running.Plan:
+def plan(*providers: str, **changes: Any) -> Plan:
     """What a replica does: everything of Standard mode, by the Gateway API, unless told else."""
     named = providers or ("gateway_api",)
-    made = running.Plan(
+    made = Plan(
         settings=Settings(write=frozenset({"routes", "workloads"})),
         providers={name: registry.providers()[name] for name in named},
         sources=cascade.SOURCES,
@@ -47,7 +48,7 @@ def plan(*providers: str, **changes: Any) -> running.Plan:
 
 @contextlib.asynccontextmanager
 async def running_replica(
-    kubeconfig: Path, given: running.Plan | None = None
+    kubeconfig: Path, given: Plan | None = None
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A replica from here to the end of the block; it fails the test if it ended by itself."""
     choice = Choice(kubeconfig=str(kubeconfig))

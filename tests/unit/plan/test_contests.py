@@ -66,12 +66,21 @@ def test_a_fight_is_given_up_after_three_rewrites_within_a_minute() -> None:
         version += 2
     assert steps == ["apply"] * TIMES + ["leave"]
     now = WITHIN
-    assert contests.contested(now) == {what.ref}
+    assert contests.judge(what, now) == "leave"
     assert "argocd" in findings.message(contests.findings(what.ref)[0])
     later = now + REST + 1
-    assert contests.contested(later) == frozenset()
-    assert codes(contests, what) == []
     assert contests.judge(apply(stored(version, port=99), port=80), later) == "apply"
+
+
+def test_a_fight_is_over_when_something_else_is_wanted() -> None:
+    """An edit by a person reaches an object that was left to somebody else."""
+    contests = Contests()
+    for turn in range(TIMES + 1):
+        what = apply(stored(2 * turn + 1, port=99), port=80)
+        last = contests.judge(what, float(turn))
+        contests.wrote(what.ref, stored(2 * turn + 2, port=80), "apply")
+    assert last == "leave"
+    assert contests.judge(apply(stored(50, port=99), port=81), 10.0) == "apply"
 
 
 def test_slow_changes_by_others_are_no_fight() -> None:

@@ -212,13 +212,6 @@ def test_a_paused_child_is_left_alone_and_the_others_are_not() -> None:
     assert [finding.refs[0].name for finding in plan.findings] == ["paused"]
 
 
-def test_a_contested_object_is_left_alone() -> None:
-    one, other = obj("HTTPRoute", "one"), obj("HTTPRoute", "other")
-    given = step(routes=[one], changed=[one], deleted=[other])
-    contested = Bearings(contested=frozenset({ref_of(one), ref_of(other)}))
-    assert planned(given, one, other, bearings=contested).quiet
-
-
 def test_the_first_ready_waits_until_gateways_follow() -> None:
     """F89; and good news waits with it. Whoever was ready stays so."""
     route = obj("HTTPRoute", "r")

@@ -93,7 +93,10 @@ class Controller:
     ) -> None:
         self._telling = Telling(recorder, metrics)
         self.queue = Queue(
-            rest=REST_AFTER, added=self._telling.added, retried=self._telling.retried
+            rest=REST_AFTER,
+            bulk=max(1, options.workers // 4),
+            added=self._telling.added,
+            retried=self._telling.retried,
         )
         self.mirror = Mirror(
             settings,

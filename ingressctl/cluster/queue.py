@@ -38,7 +38,8 @@ Told = Callable[[Ref], None]
 
 class Queue:
     """For one event loop. `added` hears of every object that is put in, `retried` of every one
-    that comes again after a failure."""
+    that comes again after a failure. Of bulk work at most `bulk` objects are given out at once
+    (None: any number), so that the server has an ear for people meanwhile."""
 
     def __init__(
         self,
@@ -46,10 +47,13 @@ class Queue:
         first_retry: float = FIRST_RETRY,
         most_retry: float = MOST_RETRY,
         rest: float = 0.0,
+        bulk: int | None = None,
         added: Told | None = None,
         retried: Told | None = None,
     ) -> None:
         self._rest = rest
+        self._bulk = bulk
+        self._in_bulk: set[Ref] = set()
         self._finished: dict[Ref, float] = {}
         self._heap: list[tuple[Urgency, int, Ref]] = []
         self._waiting: dict[Ref, Urgency] = {}
@@ -116,13 +120,17 @@ class Queue:
         """The next object, and the seconds that it waited. It is the caller's until `done`."""
         while True:
             while self._heap:
-                urgency, _, ref = heapq.heappop(self._heap)
+                urgency, _, ref = self._heap[0]
                 if self._waiting.get(ref) != urgency:
-                    continue  # it was asked for more urgently since
+                    heapq.heappop(self._heap)  # it was asked for more urgently since
+                    continue
+                if urgency is Urgency.BULK and self._bulk and len(self._in_bulk) >= self._bulk:
+                    break
+                heapq.heappop(self._heap)
                 del self._waiting[ref]
                 self._active[ref] = None
                 self._begun[ref] = time.monotonic()
-                (self._bulky.add if urgency is Urgency.BULK else self._bulky.discard)(ref)
+                self._mark(ref, urgency)
                 self._stop_timer(ref)
                 return ref, time.monotonic() - self._since.pop(ref)
             self._wake.clear()
@@ -132,6 +140,9 @@ class Queue:
         """The object is nobody's again."""
         urgency = self._active.pop(ref)
         self._begun.pop(ref, None)
+        if ref in self._in_bulk:
+            self._in_bulk.discard(ref)
+            self._wake.set()
         if self._rest:
             self._finished[ref] = time.monotonic()
         if urgency is not None:
@@ -170,6 +181,14 @@ class Queue:
         """No timer fires any more."""
         for ref in tuple(self._timers):
             self._stop_timer(ref)
+
+    def _mark(self, ref: Ref, urgency: Urgency) -> None:
+        """Remember bulk work: while it lasts, and for what follows from it."""
+        if urgency is Urgency.BULK:
+            self._bulky.add(ref)
+            self._in_bulk.add(ref)
+        else:
+            self._bulky.discard(ref)
 
     def _rests(self, ref: Ref, urgency: Urgency) -> bool:
         """Whether the object was looked at a moment ago: then it comes when it has rested."""

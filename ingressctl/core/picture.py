@@ -30,7 +30,7 @@ AT_ONCE = 256
 """So many claims are renewed with the change that touched them; of more, the rest waits for
 `renew`, for ten thousand take seconds."""
 
-RECENT = 4096
+RECENT = 1024
 """Objects that stay decoded: what everybody reads, and what one pass reads several times."""
 
 

@@ -103,3 +103,21 @@ async def test_what_is_gone_does_not_come_again() -> None:
     queue.close()
     await asyncio.sleep(0.05)
     assert queue.idle
+
+
+async def test_bulk_work_leaves_room_for_people() -> None:
+    """Of bulk work a bounded number is given out; an edit does not wait for any of it."""
+    queue = Queue(bulk=2)
+    for number in range(5):
+        queue.add(ref(f"bulk-{number}"), Urgency.BULK)
+    taken = [(await queue.get())[0] for _ in range(2)]
+    third = asyncio.create_task(queue.get())
+    await asyncio.sleep(0)
+    assert not third.done()
+    queue.add(ref("edit"), Urgency.EDIT)
+    assert (await third)[0] == ref("edit")
+    fourth = asyncio.create_task(queue.get())
+    await asyncio.sleep(0)
+    assert not fourth.done()
+    queue.done(taken[0])
+    assert (await fourth)[0] == ref("bulk-2")

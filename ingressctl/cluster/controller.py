@@ -225,6 +225,7 @@ class Controller:
             providers=self._providers,
         )
         mirror.picture.learn(ref, (*step.lookups, Lookup("get", ref, True)))
+        mirror.picture.memo.clear()  # views serve one look; of ten thousand they are many
         return step
 
     def _probe(self, step: Step, plan: writes.Plan) -> None:

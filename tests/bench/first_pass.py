@@ -133,6 +133,7 @@ def first_pass(objects: list[bytes]) -> dict[str, float]:
             providers=providers,
         )
         mirror.picture.learn(ref, (*step.lookups, Lookup("get", ref, True)))
+        mirror.picture.memo.clear()
         plan = writes.plan(
             obj,
             step,

@@ -19,6 +19,20 @@ CLASS = "istio"
 KSERVE_PORT = 8090
 """A port of its own, so that each way of routing is asked alone."""
 
+INGRESS: dict[str, Any] = {
+    "enableGatewayApi": True,
+    "kserveIngressGateway": KSERVE,
+    "ingressGateway": PUBLIC,
+    "localGateway": LOCAL,
+    "localGatewayService": LOCAL_SERVICE,
+    "knativeLocalGatewayService": LOCAL_SERVICE,
+    "ingressDomain": "example.com",
+    "ingressClassName": CLASS,
+    "domainTemplate": "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}",
+    "urlScheme": "http",
+}
+"""What KServe's ConfigMap says of these gateways."""
+
 
 def settings() -> gateways.Settings:
     """Envoy in KServe's namespace, where its Gateway is, on free ports."""

@@ -26,25 +26,12 @@ from e2e.pods.running import Pods
 from e2e.sdk.client import Sdk
 
 SECONDS = 90
-NAMESPACE, DOMAIN = "team-a", "example.com"
+NAMESPACE, DOMAIN = "team-a", doors.INGRESS["ingressDomain"]
 INSIDE = f"{NAMESPACE}.svc.cluster.local"
 VALUES = [3, 1, 4]
 ROUTES = {"gateway_api": "httproutes", "istio": "virtualservices"}
 SHARE, COUNT = 20, 300
 ASKED = "asked"
-
-INGRESS = {
-    "enableGatewayApi": True,
-    "kserveIngressGateway": doors.KSERVE,
-    "ingressGateway": doors.PUBLIC,
-    "localGateway": doors.LOCAL,
-    "localGatewayService": doors.LOCAL_SERVICE,
-    "knativeLocalGatewayService": doors.LOCAL_SERVICE,
-    "ingressDomain": DOMAIN,
-    "ingressClassName": "istio",
-    "domainTemplate": "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}",
-    "urlScheme": "http",
-}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +101,7 @@ def _configuration() -> list[dict[str, Any]]:
             "inferenceservice-config",
             {
                 "deploy": '{"defaultDeploymentMode": "Standard"}',
-                "ingress": json.dumps(INGRESS),
+                "ingress": json.dumps(doors.INGRESS),
             },
         ),
         config_map("knative-serving", "config-domain", {DOMAIN: ""}),

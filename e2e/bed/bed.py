@@ -6,10 +6,10 @@ import contextlib
 import functools
 import json
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 import yaml
@@ -61,6 +61,7 @@ class Bed:
         logs: Path | None = None,
         api: apiserver.Settings = apiserver.PLAIN,
         envoy: gateways.Settings = gateways.HERE,
+        istiod_environment: Mapping[str, str] = MappingProxyType({}),
     ) -> Bed:
         """With etcd, an API server, `parts` and what those need.
 
@@ -69,7 +70,7 @@ class Bed:
         """
         bed = cls(logs)
         try:
-            bed._start(_with_needed(parts), api, envoy)
+            bed._start(_with_needed(parts), api, envoy, istiod_environment)
         except BaseException:
             bed.stop()
             raise
@@ -87,7 +88,11 @@ class Bed:
         self.stop()
 
     def _start(
-        self, parts: Collection[str], api: apiserver.Settings, envoy: gateways.Settings
+        self,
+        parts: Collection[str],
+        api: apiserver.Settings,
+        envoy: gateways.Settings,
+        environment: Mapping[str, str],
     ) -> None:
         if CRDS in parts:
             self._start_with_crds(api)
@@ -96,7 +101,7 @@ class Bed:
         if CONTROLLERS in parts:
             self._start_controllers()
         if ISTIOD in parts:
-            xds = self._start_istiod(envoy.xds)
+            xds = self._start_istiod(envoy.xds, environment)
             if GATEWAY in parts:
                 self._start_gateway(envoy, xds)
 
@@ -153,7 +158,7 @@ class Bed:
             )
         )
 
-    def _start_istiod(self, address: str) -> tuple[str, int]:
+    def _start_istiod(self, address: str, environment: Mapping[str, str]) -> tuple[str, int]:
         """Where it serves gateways."""
         self.apply(_yaml(_namespace(istiod.NAMESPACE)))
         taken = istiod.Ports(*ports.free(3))
@@ -163,6 +168,7 @@ class Bed:
             address=address,
             ports=taken,
             log=self._log("istiod"),
+            environment=environment,
         )
         self.processes.append(started)
         return address, taken.xds

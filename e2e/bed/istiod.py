@@ -6,6 +6,7 @@ only a cluster with nodes needs (injection, certificates, deployments of its own
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +45,19 @@ class Ports:
     monitoring: int
 
 
-def start(folder: Path, *, kubeconfig: Path, address: str, ports: Ports, log: Path) -> Process:
-    """Running and ready; `address` is where gateways reach it, with plain gRPC."""
+def start(
+    folder: Path,
+    *,
+    kubeconfig: Path,
+    address: str,
+    ports: Ports,
+    log: Path,
+    environment: Mapping[str, str],
+) -> Process:
+    """Running and ready; `address` is where gateways reach it, with plain gRPC.
+
+    `environment` goes over what is set here.
+    """
     folder.mkdir()
     mesh = folder / "mesh.yaml"
     mesh.write_text(MESH)
@@ -67,7 +79,7 @@ def start(folder: Path, *, kubeconfig: Path, address: str, ports: Ports, log: Pa
             "--ctrlz_port=0",
         ),
         log=log,
-        environment=ENVIRONMENT,
+        environment={**ENVIRONMENT, **environment},
         folder=folder,  # it looks for its certificates relative to where it runs
     )
     process.start(lambda: asking.is_ok(f"http://127.0.0.1:{ports.http}/ready"))

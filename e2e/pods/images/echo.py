@@ -2,7 +2,8 @@
 
 One port for HTTP/1.1, WebSockets and events, and for HTTP/2 in clear text with gRPC; the first
 bytes of a connection tell which. After SIGTERM it is not ready any more but still serves, until
-no request is under way and DRAIN seconds are over. PORT, DRAIN and READY_AFTER are variables.
+no request is under way and DRAIN seconds are over. PORT, GRPC_PORT (one more of the same),
+DRAIN and READY_AFTER are variables.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ class Echo:
         self.name = os.environ.get("HOSTNAME", "echo")
         self.namespace = os.environ.get("NAMESPACE", "default")
         self.port = int(os.environ.get("PORT", "8080"))
+        self.ports = [self.port, *map(int, os.environ.get("GRPC_PORT", "").split())]
         self.version = os.environ.get("VERSION", "")
         self._ready_at = time.monotonic() + float(os.environ.get("READY_AFTER", "0"))
         self._drain = float(os.environ.get("DRAIN", "1"))
         self._failing = False
         self._busy = 0
+        self._calls: set[asyncio.Transport] = set()
         self.ending = asyncio.Event()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -48,8 +51,12 @@ class Echo:
     async def drained(self) -> None:
         """Until requests that were under way have ended, and no more come."""
         await asyncio.sleep(self._drain)
-        while self._busy:
+        while self._busy or any(not one.is_closing() for one in self._calls):
             await asyncio.sleep(0.05)
+
+    def called(self, connection: asyncio.Transport) -> None:
+        """Somebody speaks HTTP/2, until that connection is closed."""
+        self._calls = {one for one in self._calls if not one.is_closing()} | {connection}
 
     def identity(self) -> dict[str, Any]:
         """What the HTTP/2 side says of itself."""
@@ -143,6 +150,8 @@ class _Door(asyncio.Protocol):
         if not is_h2 and PREFACE.startswith(self._first):
             return
         inner = stub_h2.protocol(self._echo.identity()) if is_h2 else self._http1()
+        if is_h2:
+            self._echo.called(self._transport)
         self._transport.set_protocol(inner)
         inner.connection_made(self._transport)
         inner.data_received(self._first)
@@ -159,10 +168,13 @@ async def serve() -> None:
     http1 = runner.server
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, echo.ending.set)
-    server = await loop.create_server(lambda: _Door(echo, http1), "0.0.0.0", echo.port)
+    servers = [
+        await loop.create_server(lambda: _Door(echo, http1), "0.0.0.0", port) for port in echo.ports
+    ]
     await echo.ending.wait()
     await echo.drained()
-    server.close()
+    for server in servers:
+        server.close()
     await runner.cleanup()
 
 

@@ -115,7 +115,8 @@ TABLE: tuple[Difference, ...] = (
     Difference(
         ("F89",),
         "Ready is True as soon as the route is written, or accepted.",
-        "The first Ready waits until the gateway answers for the route, or had time to follow.",
+        "The first Ready and the URL of a new host wait until the gateway answers for the "
+        "route, or had time to follow; the old host is served so long.",
         "The first request after Ready must not meet a gateway that knows nothing yet.",
     ),
     Difference(

@@ -18,7 +18,7 @@ F = TypeVar("F")
 
 HostKind = Literal["exact", "wildcard", "short"]
 Reach = Literal["public", "local"]
-Origin = Literal["template", "url", "internal", "tag", "alias", "additional", "shared"]
+Origin = Literal["template", "url", "internal", "tag", "alias", "additional", "shared", "former"]
 Role = Literal["stable", "canary", "tag", "transformer", "explainer", "revision", "gateway"]
 PathKind = Literal["exact", "prefix", "regex"]
 EntryKind = Literal["gateway", "mesh", "class"]

@@ -1,20 +1,23 @@
 """How long gateways take to follow routes: by what they say, else by time.
 
-Both the first Ready of an owner and the end of what its traffic went to wait for them. What a
-gateway answers tells only that it knows a route, so it ends the first wait and not the second.
+The first Ready of an owner, the URL of a new host and the end of what its traffic went to wait
+for them. What a gateway answers tells only that it knows a route, so it ends the first wait and
+not the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
-from ingressctl.api.refs import Kind, Raw, Ref, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, managed
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
+from ingressctl.plan import settle
 from ingressctl.plan.cascade import Step
 from ingressctl.plan.probing import Answer
 
@@ -99,6 +102,58 @@ def lags(obj: Raw, step: Step, quiet: float) -> bool:
 def still_ready(status: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
     """Ready as before; what else follows from the object is in the status already."""
     return conditions.changed(status, step.outcome.answers_for, "True")
+
+
+def moves(obj: Raw, step: Step, settings: Settings, quiet: float) -> bool:
+    """Whether a URL has a new host that gateways may not know yet (F89)."""
+    if not quiet or not settings.compat.differs("F89"):
+        return False
+    status = step.status or {}
+    return old_urls(status, obj, step) != status
+
+
+def old_urls(status: Mapping[str, Any], obj: Raw, step: Step) -> Mapping[str, Any]:
+    """The status with the URLs told so far where their hosts, which have changed, are still
+    served."""
+    stored = obj.get("status") or {}
+    served = {host.name for route in step.outcome.routes for host in route.hosts()}
+    parts = {
+        name: _old_url(part, (stored.get("components") or {}).get(name) or {}, served)
+        for name, part in (status.get("components") or {}).items()
+    }
+    status = _old_url(status, stored, served)
+    return {**status, "components": parts} if parts else status
+
+
+def _old_url(
+    new: Mapping[str, Any], stored: Mapping[str, Any], served: Collection[str]
+) -> Mapping[str, Any]:
+    told, before = (urlsplit(str(part.get("url") or "")).hostname for part in (new, stored))
+    if not told or told == before or before not in served:
+        return new
+    return {**new, "url": stored["url"]}
+
+
+def left_alone(obj: Raw, step: Step, world: World, kinds: tuple[Kind, ...]) -> tuple[Raw, ...]:
+    """Stored routes of the owner that stay as they are, for example while the component that
+    they are to lead to is not ready (Q36)."""
+    wanted = {ref_of(made) for made in step.emission.objects}
+    gone = {*wanted, *step.settlement.deleted}
+    owned = world.owned(owner_of(obj)) if step.settlement.deleted else ()
+    return tuple(one for one in owned if settle.is_routing(one, kinds) and ref_of(one) not in gone)
+
+
+def lead_to(routes: Iterable[Raw], name: str) -> bool:
+    """Whether some route has a backend of that name."""
+    return any(_mentions(route.get("spec"), name) for route in routes)
+
+
+def _mentions(value: Any, name: str) -> bool:
+    if isinstance(value, Mapping):
+        return any(_mentions(part, name) for part in value.values())
+    if isinstance(value, list | tuple):
+        return any(_mentions(part, name) for part in value)
+    return isinstance(value, str) and (value == name or value.startswith(f"{name}."))
 
 
 def held_back(status: Mapping[str, Any], step: Step, bearings: Bearings) -> Mapping[str, Any]:

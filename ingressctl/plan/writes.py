@@ -103,10 +103,13 @@ def plan(
     applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
     routed = _writes_routes(step, applies)
     quiet_in = settling.quiet_in(step, world, bearings, now, routed=routed)
-    deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in)
+    left = settling.left_alone(obj, step, world, kinds)
+    deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in, left)
     held = settling.waits(obj, step, settings, bearings, quiet_in, routed=routed)
     lags = settling.lags(obj, step, quiet_in)
-    status = _status(obj, step, held, lags, waiting, bearings, now)
+    moves = settling.moves(obj, step, settings, quiet_in)
+    said = _said(obj, step, bearings, held=held, lags=lags, moves=moves)
+    status = _status(obj, said, waiting, bearings, now)
     return Plan(
         stages=tuple(_stages(step, applies)),
         status=status,
@@ -115,7 +118,7 @@ def plan(
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
         # What a reconcile waits for it has looked up, so that wakes it; only time does not.
-        again=quiet_in if quiet_in and (held or lags or waiting) else None,
+        again=quiet_in if quiet_in and (held or lags or moves or waiting) else None,
         answers_for=step.outcome.answers_for,
         wanted=frozenset(wanted),
         held=held,
@@ -179,11 +182,13 @@ def _deletes(
     idle: frozenset[Ref],
     bearings: Bearings,
     quiet_in: float,
+    left: tuple[Raw, ...],
 ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
     """What may go now, and what traffic may still be sent to.
 
     A route goes at once: what it served is to be served no longer. While a list that was
-    looked at is not whole, nothing goes: what is missing in it would look unwanted.
+    looked at is not whole, nothing goes: what is missing in it would look unwanted. What
+    routes that are left alone lead to stays.
     """
     if _looked_at(step) & bearings.incomplete:
         return (), ()
@@ -194,7 +199,7 @@ def _deletes(
         if stored is None or ref in idle or is_paused(stored):
             continue
         target = not settle.is_routing(stored, kinds)
-        held = (ref.namespace, ref.name) in bearings.held
+        held = (ref.namespace, ref.name) in bearings.held or settling.lead_to(left, ref.name)
         if target and (quiet_in or held):
             later.append(ref)
         else:
@@ -213,24 +218,31 @@ def _looked_at(step: Step) -> set[Kind]:
     return found
 
 
+def _said(
+    obj: Raw, step: Step, bearings: Bearings, *, held: bool, lags: bool, moves: bool
+) -> Mapping[str, Any] | None:
+    """The status as gateways follow: what is not true of them yet is not told yet."""
+    status = step.status
+    if status is None:
+        return None
+    if held:
+        status = settling.held_back(status, step, bearings)
+    elif lags:
+        status = settling.still_ready(status, step)
+    return settling.old_urls(status, obj, step) if moves else status
+
+
 def _status(
     obj: Raw,
-    step: Step,
-    held: bool,
-    lags: bool,
+    status: Mapping[str, Any] | None,
     waiting: tuple[Ref, ...],
     bearings: Bearings,
     now: datetime,
 ) -> Mapping[str, Any] | None:
     """The new status, or None when the stored one says the same."""
-    status = step.status
     if status is None:
         return None
     stored = obj.get("status") or {}
-    if held:
-        status = settling.held_back(status, step, bearings)
-    elif lags:
-        status = settling.still_ready(status, step)
     status = _told(status, stored, waiting, bearings)
     status = conditions.with_times(status, stored)
     if status == stored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from ingressctl.api import dns
@@ -106,6 +106,21 @@ def additional_hosts(
     names = (prefix + domain for domain in extra if not dns.subdomain_fault(domain))
     fresh = dict.fromkeys(name for name in names if name != service_host)
     return tuple(Host(name, "exact", "public", "additional") for name in fresh)
+
+
+def former(url: str | None, names: Collection[str], reads: Reads) -> tuple[Host, ...]:
+    """The host that the stored status still tells, while `names` take its place (F89).
+
+    It goes on being served until the status tells the new one, unless somebody else wants it.
+    The host of a URL with a path is shared, and one within the cluster was never routed.
+    """
+    told = urlsplit(url or "")
+    name = told.hostname or ""
+    if not name or name in names or told.path.strip("/") or not reads.differs("F89"):
+        return ()
+    if name.endswith(f".{reads.settings.cluster_domain}") or reads.claims(name):
+        return ()
+    return (Host(name, "exact", "public", "former"),)
 
 
 def _prefix(host: str, domains: Iterable[str], *, exact: bool) -> str:

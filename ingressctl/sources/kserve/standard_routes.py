@@ -44,7 +44,9 @@ def component_route(context: Context, component: str) -> Route:
     rules = protocol_rules(context, component)
     if component == "predictor":
         rules = canary.weigh(rules, context)
-    group = Group((Host(host),), entries(context), rules)
+    stored = (context.service.status.get("components") or {}).get(component) or {}
+    names = (Host(host), *hosts.former(stored.get("url"), (host,), context.reads))
+    group = Group(names, entries(context), rules)
     return _route(context, f"{context.service.name}-{component}", (group,))
 
 
@@ -53,6 +55,8 @@ def top_level_route(context: Context) -> Route:
     service, ingress, reads = context.service, context.ingress, context.reads
     host = hosts.standard_host(service, service.name, ingress, reads)
     names = (Host(host), *_additional(context, host))
+    taken = [name.name for name in names]
+    names = (*names, *hosts.former(service.status.get("url"), taken, reads))
     rules = canary.weigh((*_explain_rules(context), *_entry_rules(context)), context)
     groups = [Group(names, entries(context), rules)]
     path = rendered_path(context)

@@ -15,12 +15,13 @@ e2e: $(STAMP)
 	$(BIN)/python -m e2e.pods.images.kserve_home
 	$(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e
 
-# As in e2e, but for SOAK_SECONDS, and with the seed SOAK_SEED.
+# As in e2e, but for SOAK_SECONDS, with the seed SOAK_SEED, and a rollout for each write.
 SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
 soak: $(STAMP)
 	$(BIN)/python -m e2e.bed build
 	INGRESSCTL_CHAOS_SECONDS=$(SOAK_SECONDS) INGRESSCTL_CHAOS_SEED=$(SOAK_SEED) $(BIN)/python -m pytest -rs e2e/test_chaos.py
+	INGRESSCTL_EVERY_WRITE=1 $(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e/test_load.py
 
 e2e-shell: $(STAMP)
 	@$(BIN)/python -m e2e.bed shell

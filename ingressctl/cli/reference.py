@@ -10,7 +10,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 from ingressctl.cli import main, options
 
@@ -18,8 +18,10 @@ BEGIN, END = "<!-- reference: begin -->", "<!-- reference: end -->"
 
 GROUPS: tuple[tuple[type, str], ...] = (
     (options.Inputs, "Inputs"),
-    (options.Rules, "How routes follow"),
+    (options.Standing, "How routes follow"),
+    (options.Rules, "What is tried"),
     (options.Providers, "Providers"),
+    (options.Reach, "How a cluster is reached"),
     (options.Base, "What exists already"),
     (options.Verdict, "Verdict"),
     (options.Talk, "Talk"),
@@ -38,7 +40,7 @@ def markdown() -> str:
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
-    own = [param for param in command.params if _group_of(param) is None]
+    own = [param for param in command.params if _group_of(param, command) is None]
     words = " ".join(_argument(param) for param in own if param.param_type_name == "argument")
     yield f"### ingressctl {name}{' ' + words if words else ''}"
     yield ""
@@ -76,26 +78,39 @@ def _group(group: type, title: str, commands: dict[str, Any]) -> Iterator[str]:
     yield f"Of {', '.join(having)}."
     yield ""
     first = commands[having[0]]
-    yield from _table([param for param in first.params if _group_of(param) is group])
+    yield from _table([param for param in first.params if _group_of(param, first) is group])
 
 
-def _group_of(param: Any) -> type | None:
+def _group_of(param: Any, command: Any) -> type | None:
+    """The group that a flag of a command belongs to; a command has a group whole or not."""
+    given = {item.name for item in command.params}
     for group, _ in GROUPS:
-        fields: Any = dataclasses.fields(group)
-        if param.name in {field.name for field in fields}:
+        names = _own(group)
+        if param.name in names and names <= given:
             return group
     return None
 
 
+def _own(group: type) -> frozenset[str]:
+    """The flags of a group that it does not share with the group below it."""
+    fields: Any = dataclasses.fields(group)
+    below: Any = dataclasses.fields(group.__base__) if _is_narrower(group.__base__) else ()
+    return frozenset(field.name for field in fields) - {field.name for field in below}
+
+
+def _is_narrower(base: type | None) -> TypeGuard[type]:
+    return any(group is base for group, _ in GROUPS)
+
+
 def _has(command: Any, group: type) -> bool:
-    return any(_group_of(param) is group for param in command.params)
+    return any(_group_of(param, command) is group for param in command.params)
 
 
 def _table(params: list[Any]) -> Iterator[str]:
     yield "| flag | meaning |"
     yield "|---|---|"
     for param in params:
-        names = ", ".join(f"`{name}`" for name in param.opts)
+        names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
         value = _value(param)
         flag = f"{names} `{value}`" if value else names
         yield f"| {_cell(flag)} | {_cell(_meaning(param))} |"

@@ -80,7 +80,8 @@ class Process:
     dev: Annotated[
         bool,
         typer.Option(
-            "--dev", help="For a terminal: no lease, lines of text, debug level, free ports."
+            "--dev",
+            help="For a terminal: no lease, lines of text, debug level, no ports of its own.",
         ),
     ] = False
     leader_elect: Annotated[
@@ -130,10 +131,14 @@ class Process:
         typer.Option("--workers", metavar="N", min=1, max=1024, help="Objects at a time."),
     ] = 32
     health_port: Annotated[
-        int, typer.Option("--health-port", metavar="PORT", help="/healthz and /readyz; 0: none.")
+        int,
+        typer.Option(
+            "--health-port", metavar="PORT", min=0, max=65535, help="/healthz and /readyz; 0: none."
+        ),
     ] = 8081
     metrics_port: Annotated[
-        int, typer.Option("--metrics-port", metavar="PORT", help="/metrics; 0: none.")
+        int,
+        typer.Option("--metrics-port", metavar="PORT", min=0, max=65535, help="/metrics; 0: none."),
     ] = 9090
     watch_silence_seconds: Annotated[
         float,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from ingressctl.cluster.client import Client, Lost, wait
 
 GIVING_UP = 1.0
 """Seconds that a clean end takes at most to hand the lease over."""
+
+LOG = logging.getLogger("ingressctl.lease")
 
 _LEASE = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
 
@@ -56,6 +59,7 @@ class Election:
         self._terms = terms or Terms()
         self._until = 0.0
         self._said = False
+        self._failure = ""
         self._lapse: asyncio.TimerHandle | None = None
         self._seen = ("", "", 0.0)
 
@@ -82,9 +86,22 @@ class Election:
             self._stop_timer()
 
     async def _attempt(self) -> None:
-        with contextlib.suppress(Answered, Lost, TimeoutError):
+        try:
             async with asyncio.timeout(self._terms.deadline):
                 await self._try()
+        except (Answered, Lost, TimeoutError) as fault:
+            self._failed(str(fault) or "no answer in time")
+        else:
+            self._failure = ""
+
+    def _failed(self, text: str) -> None:
+        """Said once for each reason: it is tried again every second."""
+        if text != self._failure:
+            self._failure = text
+            LOG.warning(
+                "the lease cannot be had",
+                extra={"keys": {"lease": f"{self._root}/{self._name}", "error": text}},
+            )
 
     async def _try(self) -> None:
         """Renew, or take what nobody holds any longer."""

@@ -197,7 +197,8 @@ class _Routes(Collector):
             "ingressctl_route_ready", "1 while the routes serve.", labels=("namespace", "route")
         )
         for ref, noted in self._noted.items():
-            family.add_metric((ref.namespace, ref.name), float(noted.ready))
+            if ref.kind != "ConfigMap":  # it has findings, and routes nothing
+                family.add_metric((ref.namespace, ref.name), float(noted.ready))
         return family
 
     def _weights(self) -> Metric:

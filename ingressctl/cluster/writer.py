@@ -23,7 +23,8 @@ from ingressctl.core.outcome import Finding
 from ingressctl.plan import kinds
 from ingressctl.plan.contests import Contests, leftover, merge_patch
 from ingressctl.plan.contests import Step as How
-from ingressctl.plan.writes import Apply, Delete, Plan
+from ingressctl.plan.leaving import Delete
+from ingressctl.plan.writes import Apply, Plan
 
 AT_ONCE = 32
 """Writes in flight: the API server's own fairness gives a client about as many seats."""

@@ -21,6 +21,9 @@ from ingressctl.plan import settle
 from ingressctl.plan.cascade import Step
 from ingressctl.plan.probing import Answer
 
+SETTLED = "TrafficSettled"
+"""The condition that tells what waits for the gateways."""
+
 
 class Bearings(Value, frozen=True):
     """What the controller knows beside the world.
@@ -39,8 +42,14 @@ class Bearings(Value, frozen=True):
     probed: Answer | None = None
 
 
-def quiet_in(step: Step, world: World, bearings: Bearings, now: datetime, *, routed: bool) -> float:
-    """Seconds until gateways follow the owner's routes as they then are; 0 when they do."""
+def quiet_in(
+    obj: Raw, step: Step, world: World, bearings: Bearings, now: datetime, *, routed: bool
+) -> float:
+    """Seconds until gateways follow the owner's routes as they then are; 0 when they do.
+
+    `routed`: some are written or deleted now. Of deleted ones only the status of their owner
+    tells when they went: since then it says that something waits.
+    """
     if step.ref in bearings.unacknowledged:
         return max(bearings.settle, 1.0)
     if routed or not bearings.settle:
@@ -50,11 +59,23 @@ def quiet_in(step: Step, world: World, bearings: Bearings, now: datetime, *, rou
         for ref in map(ref_of, step.emission.objects)
         if (stored := world.get(ref)) is not None and (when := managed.written_at(stored))
     ]
+    times += _waiting_since(obj)
     if not times:
         return 0.0
     # managedFields tell whole seconds only, so the last one may have begun late.
     due = max(times) + timedelta(seconds=bearings.settle + 1)
     return max(0.0, (due - now).total_seconds())
+
+
+def _waiting_since(obj: Raw) -> list[datetime]:
+    """When the owner's status began to say that something waits for gateways."""
+    found = (obj.get("status") or {}).get("conditions") or ()
+    return [
+        datetime.fromisoformat(str(item["lastTransitionTime"]))
+        for item in found
+        if item.get("type") == SETTLED and item.get("status") == "False"
+        if item.get("lastTransitionTime")
+    ]
 
 
 def waits(

@@ -75,7 +75,12 @@ def read(item: Mapping[str, Any]) -> State:
 
 
 def _outdated(obj: Raw) -> State | None:
-    """A status that speaks of an earlier generation says nothing of this one."""
+    """A status that speaks of an earlier generation says nothing of this one.
+
+    An InferenceService's observedGeneration is that of its Deployment (KServe writes it so).
+    """
+    if obj.get("kind") == "InferenceService":
+        return None
     observed = (obj.get("status") or {}).get("observedGeneration")
     present = (obj.get("metadata") or {}).get("generation")
     if observed is None or present is None or observed == present:

@@ -144,6 +144,8 @@ def _failed_model(told: Description) -> Iterator[Cause]:
     if told.ref[:2] != INFERENCE_SERVICE:
         return
     status = (told.obj.get("status") or {}).get("modelStatus") or {}
+    if (status.get("lastFailureInfo") or {}).get("reason") == "NoSupportingRuntime":
+        return  # KServe leaves it there when the runtime has come
     if status.get("transitionStatus") in FAILED_MODELS:
         info = status.get("lastFailureInfo") or {}
         reason = str(info.get("reason") or status["transitionStatus"])

@@ -12,24 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, ref_of
 from ingressctl.core import conditions
 from ingressctl.core.outcome import Event, Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
-from ingressctl.plan import settle, settling
+from ingressctl.plan import settling
 from ingressctl.plan.cascade import Step
+from ingressctl.plan.leaving import Delete, Leaving, is_paused
 from ingressctl.plan.settling import Bearings as Bearings  # noqa: PLC0414 - part of a plan's call
-
-PAUSED = "ingressctl.dev/paused"
-"""On an object somebody wrote, or on one that was made: nothing is written for it."""
 
 _REASON = re.compile(r"[A-Z][A-Za-z0-9]{0,127}")
 """What the API takes as an event's reason; some that KServe sets are sentences."""
 
-SETTLED = "TrafficSettled"
-"""The condition that tells what waits for the gateways."""
+SETTLED = settling.SETTLED
 
 
 class Apply(Value, frozen=True):
@@ -43,13 +40,6 @@ class Apply(Value, frozen=True):
     uid: str = ""
     stored: Raw | None = None
     whole: Raw | None = None
-
-
-class Delete(Value, frozen=True):
-    """An object to delete, if it still is the one with that uid."""
-
-    ref: Ref
-    uid: str
 
 
 class Plan(Value, frozen=True):
@@ -79,11 +69,6 @@ class Plan(Value, frozen=True):
         return not (self.stages or self.status is not None or self.deletes)
 
 
-def is_paused(obj: Raw | None) -> bool:
-    """Whether somebody asked that nothing be written for an object."""
-    return obj is not None and annotations_of(obj).get(PAUSED, "").lower() == "true"
-
-
 def plan(
     obj: Raw,
     step: Step,
@@ -102,9 +87,10 @@ def plan(
     idle = frozenset(paused)
     applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
     routed = _writes_routes(step, applies)
-    quiet_in = settling.quiet_in(step, world, bearings, now, routed=routed)
-    left = settling.left_alone(obj, step, world, kinds)
-    deletes, waiting = _deletes(step, world, kinds, idle, bearings, quiet_in, left)
+    leaving = Leaving(obj, step, world, settings, kinds)
+    moved = routed or leaving.has_routes
+    quiet_in = settling.quiet_in(obj, step, world, bearings, now, routed=moved)
+    deletes, waiting = leaving.sorted(idle, bearings, quiet_in)
     held = settling.waits(obj, step, settings, bearings, quiet_in, routed=routed)
     lags = settling.lags(obj, step, quiet_in)
     moves = settling.moves(obj, step, settings, quiet_in)
@@ -173,49 +159,6 @@ def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]
 def _writes_routes(step: Step, applies: Iterable[Apply]) -> bool:
     routes = {ref_of(obj) for obj in step.emission.objects}
     return any(apply.ref in routes for apply in applies)
-
-
-def _deletes(
-    step: Step,
-    world: World,
-    kinds: tuple[Kind, ...],
-    idle: frozenset[Ref],
-    bearings: Bearings,
-    quiet_in: float,
-    left: tuple[Raw, ...],
-) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
-    """What may go now, and what traffic may still be sent to.
-
-    A route goes at once: what it served is to be served no longer. While a list that was
-    looked at is not whole, nothing goes: what is missing in it would look unwanted. What
-    routes that are left alone lead to stays.
-    """
-    if _looked_at(step) & bearings.incomplete:
-        return (), ()
-    now: list[Delete] = []
-    later: list[Ref] = []
-    for ref in step.settlement.deleted:
-        stored = world.get(ref)
-        if stored is None or ref in idle or is_paused(stored):
-            continue
-        target = not settle.is_routing(stored, kinds)
-        held = (ref.namespace, ref.name) in bearings.held or settling.lead_to(left, ref.name)
-        if target and (quiet_in or held):
-            later.append(ref)
-        else:
-            now.append(Delete(ref, _uid(stored)))
-    return tuple(now), tuple(later)
-
-
-def _looked_at(step: Step) -> set[Kind]:
-    """The kinds that a reconcile asked for."""
-    found: set[Kind] = set()
-    for lookup in step.lookups:
-        if lookup.what in ("get", "list", "exists", "holds"):
-            found.add((lookup.key[0], lookup.key[1]))
-        elif lookup.what == "config":
-            found.add(("", "ConfigMap"))
-    return found
 
 
 def _said(

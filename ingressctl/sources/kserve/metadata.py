@@ -31,7 +31,7 @@ def route_metadata(
     if provider == "ingress":
         labels = {}
         if not reads.differs("Q5"):
-            annotations = dict(service.annotations)
+            annotations = filtered(service.annotations, frozenset())
         elif configuration.ingress(reads).ingressClassName:
             annotations.pop(INGRESS_CLASS_ANNOTATION, None)
     elif provider != "istio":
@@ -39,6 +39,14 @@ def route_metadata(
     return tuple(sorted(labels.items())), tuple(sorted(annotations.items()))
 
 
+OURS = "ingressctl.dev/"
+"""What is said to ingressctl stays where it is said: in a pod template it would roll the pods."""
+
+
 def filtered(values: Mapping[str, str], disallowed: frozenset[str]) -> dict[str, str]:
     """The values whose key is not disallowed."""
-    return {key: value for key, value in values.items() if key not in disallowed}
+    return {
+        key: value
+        for key, value in values.items()
+        if key not in disallowed and not key.startswith(OURS)
+    }

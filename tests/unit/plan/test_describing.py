@@ -245,7 +245,8 @@ def test_what_objects_say(kind: str, status: dict[str, Any], state: states.State
 def test_a_status_of_an_earlier_generation_says_nothing_of_this_one() -> None:
     obj = chains.service(**ready("True"), observedGeneration=1)
     obj["metadata"]["generation"] = 2
-    assert states.of(obj).reason == "StatusOutdated"
+    assert states.of({**obj, "apiVersion": "x/v1", "kind": "Service"}).reason == "StatusOutdated"
+    assert states.of(obj).status == "True", "KServe writes the generation of the Deployment there"
 
 
 def test_a_summary_without_reason_speaks_by_what_it_sums_up() -> None:

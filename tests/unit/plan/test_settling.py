@@ -164,4 +164,7 @@ def test_a_late_gateway_is_told_and_the_first_ready_is_earned(stored: str, quiet
 
 def test_no_settle_time_is_none() -> None:
     """Also for the second that times in objects do not tell."""
-    assert settling.quiet_in(reconciled(), world(), Bearings(settle=0.0), NOW, routed=False) == 0.0
+    assert (
+        settling.quiet_in(SERVICE, reconciled(), world(), Bearings(settle=0.0), NOW, routed=False)
+        == 0.0
+    )

@@ -11,11 +11,12 @@ import pytest
 from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, managed
 from ingressctl.core.differences import Compat
+from ingressctl.core.model import Group, Host, Route
 from ingressctl.core.outcome import Child, Event, Outcome
 from ingressctl.core.ports import Emission
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup, World
-from ingressctl.plan import writes
+from ingressctl.plan import leaving, writes
 from ingressctl.plan.cascade import Step
 from ingressctl.plan.settle import Settlement
 from ingressctl.plan.writes import Bearings, Plan
@@ -23,6 +24,7 @@ from tests.apiserver import made
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 ROUTE_KIND = ("gateway.networking.k8s.io", "HTTPRoute")
+ISTIO_KIND = ("networking.istio.io", "VirtualService")
 ALL = Settings(write=frozenset({"routes", "workloads"}))
 OWNER = made.service("iris", uid="u1")
 READY = {
@@ -34,7 +36,11 @@ READY = {
 
 
 def obj(kind: str, name: str, *, written: datetime | None = None, **meta: Any) -> dict[str, Any]:
-    versions = {"HTTPRoute": "gateway.networking.k8s.io/v1", "Deployment": "apps/v1"}
+    versions = {
+        "HTTPRoute": "gateway.networking.k8s.io/v1",
+        "Deployment": "apps/v1",
+        "VirtualService": "networking.istio.io/v1",
+    }
     found = {
         "apiVersion": versions.get(kind, "v1"),
         "kind": kind,
@@ -54,6 +60,10 @@ def child(raw: Raw, *after: Raw) -> Child:
     return Child(ref_of(raw), raw, "workloads", tuple(map(ref_of, after)))
 
 
+def serving(host: str) -> Route:
+    return Route(ref_of(OWNER), owner_of(OWNER), (Group((Host(host),), (), ()),))
+
+
 def step(
     *,
     children: Iterable[Child] = (),
@@ -64,9 +74,14 @@ def step(
     status: Any = None,
     events: tuple[Event, ...] = (),
     lookups: tuple[Lookup, ...] = (),
+    hosts: tuple[str, ...] = (),
 ) -> Step:
     outcome = Outcome(
-        children=tuple(children), status=status, events=events, answers_for="IngressReady"
+        children=tuple(children),
+        routes=tuple(serving(host) for host in hosts),
+        status=status,
+        events=events,
+        answers_for="IngressReady",
     )
     settlement = Settlement(
         created=tuple(created),
@@ -89,7 +104,7 @@ def planned(
         given,
         World.of(stored),
         settings,
-        kinds=(ROUTE_KIND,),
+        kinds=(ROUTE_KIND, ISTIO_KIND),
         bearings=bearings or Bearings(settle=5.0),
         now=NOW,
     )
@@ -150,13 +165,28 @@ def test_a_route_goes_at_once_and_its_target_when_the_gateways_have_let_go() -> 
     plan = planned(given, route, target, kept)
     assert deleted(plan) == ["old"]
     assert [ref.name for ref in plan.waiting] == ["target"]
-    assert plan.again == pytest.approx(4.0), "5 s, and one that the clock of writes may hide"
+    assert plan.again == 5.0, "gateways have to follow the end of a route as well"
     assert plan.status is not None
     assert conditions.stored_status(plan.status, writes.SETTLED) == "False"
+    rest = step(routes=[kept], deleted=[target], status={})
+    soon = planned(rest, target, kept)
+    assert deleted(soon) == []
+    assert soon.again == pytest.approx(4.0), "5 s, and one that the clock of writes may hide"
     aged = obj("HTTPRoute", "r", written=NOW - timedelta(seconds=7))
-    later = planned(given, route, target, aged)
-    assert deleted(later) == ["old", "target"] or deleted(later) == ["target", "old"]
+    later = planned(rest, target, aged)
+    assert deleted(later) == ["target"]
     assert later.again is None
+
+
+def test_a_route_of_another_provider_stays_until_gateways_follow_what_takes_its_place() -> None:
+    """A switch of providers leaves no host without a route; a host that goes is gone at once."""
+    new = obj("HTTPRoute", "r", written=NOW - timedelta(seconds=2))
+    spec = {"hosts": ["r.example.com", "r.a.svc.cluster.local"]}
+    old = {**obj("VirtualService", "r"), "spec": spec}
+    given = step(routes=[new], deleted=[old], status={}, hosts=("r.example.com",))
+    assert [ref.name for ref in planned(given, new, old).waiting] == ["r"]
+    renamed = {**old, "spec": {"hosts": ["former.example.com"]}}
+    assert deleted(planned(given, new, renamed)) == ["r"]
 
 
 def test_a_target_waits_for_the_route_that_is_written_now() -> None:
@@ -196,14 +226,14 @@ def test_while_a_list_is_not_whole_nothing_is_deleted(what: Any) -> None:
 
 def test_a_paused_owner_is_left_alone_and_told() -> None:
     route = obj("HTTPRoute", "r")
-    owner = made.service("iris", uid="u1", annotations={writes.PAUSED: "true"})
+    owner = made.service("iris", uid="u1", annotations={leaving.PAUSED: "true"})
     plan = planned(step(routes=[route], created=[route], status=READY), owner=owner)
     assert plan.quiet
     assert [finding.code for finding in plan.findings] == ["IC7101"]
 
 
 def test_a_paused_child_is_left_alone_and_the_others_are_not() -> None:
-    pausing = {"annotations": {writes.PAUSED: "true"}}
+    pausing = {"annotations": {leaving.PAUSED: "true"}}
     paused, gone = obj("HTTPRoute", "paused", **pausing), obj("HTTPRoute", "gone", **pausing)
     other = obj("HTTPRoute", "other")
     given = step(routes=[paused, other], changed=[paused, other], deleted=[gone])

@@ -1,0 +1,110 @@
+"""What of an owner's objects may go now, and what traffic may still be sent to.
+
+A route goes at once, for what it served is to be served no longer: what became private, or was
+renamed, not a moment more. It stays only where another provider's routes take its place, until
+gateways follow those. What traffic pointed to goes when gateways have let go of it. While a
+list that was looked at is not whole nothing goes: what is missing in it would look unwanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
+from ingressctl.core.settings import Settings
+from ingressctl.core.values import Value
+from ingressctl.core.world import World
+from ingressctl.plan import settle, settling
+from ingressctl.plan.cascade import Step
+from ingressctl.plan.settling import Bearings
+
+PAUSED = "ingressctl.dev/paused"
+"""On an object somebody wrote, or on one that was made: nothing is written for it."""
+
+
+class Delete(Value, frozen=True):
+    """An object to delete, if it still is the one with that uid."""
+
+    ref: Ref
+    uid: str
+
+
+def is_paused(obj: Raw | None) -> bool:
+    """Whether somebody asked that nothing be written for an object."""
+    return obj is not None and annotations_of(obj).get(PAUSED, "").lower() == "true"
+
+
+class Leaving:
+    """The objects that one reconcile wants deleted, as far as they are there."""
+
+    def __init__(
+        self, obj: Raw, step: Step, world: World, settings: Settings, kinds: tuple[Kind, ...]
+    ) -> None:
+        found = (world.get(ref) for ref in step.settlement.deleted)
+        self._step = step
+        self._objects = {ref_of(gone): gone for gone in found if gone is not None}
+        self._routes = {
+            ref: gone for ref, gone in self._objects.items() if settle.is_routing(gone, kinds)
+        }
+        self._domain = settings.cluster_domain
+        self._left = settling.left_alone(obj, step, world, kinds)
+
+    @property
+    def has_routes(self) -> bool:
+        """Whether a route is among them: gateways have to follow its end as well."""
+        return bool(self._routes)
+
+    def sorted(
+        self, idle: frozenset[Ref], bearings: Bearings, quiet_in: float
+    ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
+        """What goes now, and what later. `idle` objects are left alone."""
+        if looked_at(self._step) & bearings.incomplete:
+            return (), ()
+        now: list[Delete] = []
+        later: list[Ref] = []
+        for ref, stored in self._objects.items():
+            if ref in idle or is_paused(stored):
+                continue
+            if self._waits(ref, stored, bearings, quiet_in):
+                later.append(ref)
+            else:
+                now.append(Delete(ref, str((stored.get("metadata") or {}).get("uid") or "")))
+        return tuple(now), tuple(later)
+
+    def _waits(self, ref: Ref, stored: Raw, bearings: Bearings, quiet_in: float) -> bool:
+        if ref in self._routes:
+            return quiet_in > 0 and self._is_replaced(ref, stored)
+        held = (ref.namespace, ref.name) in bearings.held
+        return quiet_in > 0 or held or settling.lead_to(self._left, ref.name)
+
+    def _is_replaced(self, ref: Ref, stored: Raw) -> bool:
+        """Whether routes of other kinds are wanted for every public host of a stored route."""
+        kinds = {ref_of(obj)[:2] for obj in self._step.emission.objects}
+        if not kinds or ref[:2] in kinds:
+            return False
+        hosts = {host for host in _hosts(stored) if not host.endswith(f".svc.{self._domain}")}
+        wanted = {
+            host.name
+            for route in self._step.outcome.routes
+            for host in route.hosts()
+            if host.reach == "public"
+        }
+        return bool(hosts) and hosts <= wanted
+
+
+def _hosts(stored: Raw) -> Iterable[str]:
+    spec = stored.get("spec") or {}
+    rules = (rule.get("host") for rule in spec.get("rules") or () if isinstance(rule, dict))
+    found = (*(spec.get("hosts") or ()), *(spec.get("hostnames") or ()), *rules)
+    return (str(host) for host in found if host)
+
+
+def looked_at(step: Step) -> set[Kind]:
+    """The kinds that a reconcile asked for."""
+    found: set[Kind] = set()
+    for lookup in step.lookups:
+        if lookup.what in ("get", "list", "exists", "holds"):
+            found.add((lookup.key[0], lookup.key[1]))
+        elif lookup.what == "config":
+            found.add(("", "ConfigMap"))
+    return found

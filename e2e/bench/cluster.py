@@ -149,7 +149,7 @@ class Marker:
             for _ in range(AT_ONCE):
                 group.create_task(self._work())
 
-    def put(self, obj: Raw) -> None:
+    def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
         """As informers.Listener."""
         kind = ref_of(obj)[:2]
         status = obj.get("status") or {}
@@ -157,7 +157,7 @@ class Marker:
         if not ready:
             self._queue.put_nowait(obj)
 
-    def remove(self, ref: Ref) -> None:
+    def remove(self, ref: Ref, version: str) -> None:
         """As informers.Listener."""
 
     def known(self, resource: Resource, space: str) -> tuple[Ref, ...]:

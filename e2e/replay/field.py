@@ -243,7 +243,7 @@ class Player:
 class _Gateway(Marker):
     """Takes every route, and again when it has changed."""
 
-    def put(self, obj: Raw) -> None:
+    def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
         """As informers.Listener."""
         generation = obj["metadata"].get("generation")
         seen = [

@@ -23,7 +23,7 @@ from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.config.config_exception import ConfigException
 
 from ingressctl.api.refs import Raw
-from ingressctl.cluster import answers
+from ingressctl.cluster import answers, decoding
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.connection import Choice, Unusable, connect
 
@@ -239,8 +239,8 @@ def _nobody(verb: str, path: str, status: int) -> None:
 
 def _decoded(raw: bytes) -> dict[str, Any]:
     try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        value = decoding.body(raw)
+    except ValueError:
         raise Lost("half an answer came, or no JSON") from None
     if not isinstance(value, dict):
         raise Lost("what came is no object, so this is no API server")

@@ -14,10 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-import orjson
-
 from ingressctl.api.refs import Raw, Ref, ref_of
-from ingressctl.cluster import answers
+from ingressctl.cluster import answers, decoding
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.backoff import Backoff
 from ingressctl.cluster.client import Client, Lost, wait
@@ -39,8 +37,9 @@ ABSENT_AGAIN = 10.0
 class Listener(Protocol):
     """What an informer tells."""
 
-    def put(self, obj: Raw) -> None:
-        """An object came or changed."""
+    def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
+        """An object came or changed; `whatever_was`: the server is at an earlier state, as after
+        the restore of a backup, so that a lower version is no old news."""
         ...
 
     def remove(self, ref: Ref, version: str) -> None:
@@ -86,7 +85,7 @@ class Informer:
         self._backoff = Backoff(timing.first_retry, timing.most_retry)
         self.offered: frozenset[str] = frozenset()
         """The versions that the server has of the group."""
-        self._version = ""
+        self._version = self._last = ""
         self._head: Mapping[str, str] = {}
 
     @property
@@ -111,7 +110,7 @@ class Informer:
 
     async def _list(self) -> None:
         """The whole list; only when its last page is there are others taken away."""
-        self._version = ""
+        before, self._version = self._version or self._last, ""
         found: set[Ref] = set()
         served = await self._served()
         self._head = {"apiVersion": served, "kind": self.resource.kind}
@@ -119,8 +118,8 @@ class Informer:
             for item in items:
                 obj = {**self._head, **item}
                 found.add(ref_of(obj))
-                self._listener.put(obj)
-            self._version = version
+                self._listener.put(obj, whatever_was=_went_back(before, version))
+            self._version = self._last = version
             await asyncio.sleep(0)
         for ref in self._listener.known(self.resource, self.namespace):
             if ref not in found:
@@ -173,9 +172,9 @@ class Informer:
     def _line(self, line: bytes) -> None:
         """One event. Raises Answered for one that ends the watch."""
         try:
-            event: dict[str, Any] = orjson.loads(line)
+            event: dict[str, Any] = decoding.event(line)
             kind, obj = event["type"], event["object"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError):
             raise Lost("half an event came") from None
         if kind == "ERROR":
             code = int(obj.get("code") or 0) or answers.GONE
@@ -203,3 +202,11 @@ class Informer:
         before, self.now = self.now, state
         if state != before:
             self._listener.state(self, state, message)
+
+
+def _went_back(before: str, version: str) -> bool:
+    """Whether a list is of a lower version than what was followed before."""
+    try:
+        return bool(before) and int(version) < int(before)
+    except ValueError:  # versions are opaque in principle
+        return False

@@ -185,7 +185,7 @@ class _Routes(Collector):
         )
         counts = TallyCounter(
             (finding.code, findings.level(finding))
-            for noted in self._noted.values()
+            for noted in tuple(self._noted.values())
             for finding in noted.findings
         )
         for labels, number in sorted(counts.items()):
@@ -196,7 +196,7 @@ class _Routes(Collector):
         family = GaugeMetricFamily(
             "ingressctl_route_ready", "1 while the routes serve.", labels=("namespace", "route")
         )
-        for ref, noted in self._noted.items():
+        for ref, noted in tuple(self._noted.items()):
             if ref.kind != "ConfigMap":  # it has findings, and routes nothing
                 family.add_metric((ref.namespace, ref.name), float(noted.ready))
         return family
@@ -207,7 +207,7 @@ class _Routes(Collector):
             "Percent of the requests of a route that a target is to get.",
             labels=("namespace", "route", "target"),
         )
-        for ref, noted in self._noted.items():
+        for ref, noted in tuple(self._noted.items()):
             for route, target, weight in noted.weights:
                 family.add_metric((ref.namespace, route, target), weight)
         return family

@@ -21,6 +21,8 @@ from ingressctl.core.world import Claimant
 from ingressctl.plan import intake
 from ingressctl.plan.kinds import Resource
 
+_WAITED = ("starting", "failing")
+
 MANY = 100
 """A change that wakes more objects than this is bulk work: edits by people go first."""
 
@@ -82,6 +84,12 @@ class Mirror:
         return all(state in ("live", "absent", "forbidden") for state in self._states.values())
 
     @property
+    def unlisted(self) -> tuple[str, ...]:
+        """The kinds that are waited for, as people name them."""
+        waited = (kind for (kind, _), state in self._states.items() if state in _WAITED)
+        return tuple(sorted({f"{name}.{group}" if group else name for group, name in waited}))
+
+    @property
     def incomplete(self) -> frozenset[Kind]:
         """Kinds of which there may be more, or fewer, than the picture shows."""
         return frozenset(
@@ -123,12 +131,20 @@ class Mirror:
         known = intake.versions(kind)
         return next((version for version in known if version in offered), rendered)
 
-    def put(self, obj: Raw) -> None:
-        """As informers.Listener."""
+    def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
+        """As informers.Listener. An object that nothing can be made of harms no other."""
         ref = ref_of(obj)
         stored = self.picture.get(ref)
-        if stored is not None and not _newer(obj, stored):
+        if stored is not None and not (whatever_was or _newer(obj, stored)):
             return
+        try:
+            self._take(ref, obj, stored)
+        except Exception as fault:
+            self._unreadable.add(ref)
+            self._heard.unreadable(ref, f"{type(fault).__name__}: {fault}")
+            self._change(ref, stored, None)
+
+    def _take(self, ref: Ref, obj: Raw, stored: Raw | None) -> None:
         taken = intake.take(obj, self.picture, self.settings)
         self._tell(ref, obj, taken)
         if taken.obj is stored and stored is not None:

@@ -146,6 +146,7 @@ class _Run:
         """Once there is a whole picture and a configuration."""
         mirror = self._controller.mirror
         while not mirror.complete:
+            self._waiting = f"not listed yet: {', '.join(mirror.unlisted)}"
             await asyncio.sleep(0.02)
         config, told = intake.config_map(self._plan.settings), False
         while mirror.picture.get(config) is None:

@@ -132,8 +132,9 @@ class Picture(World):
 
     def fill(self, ref: Ref, new: Raw) -> None:
         """Put an object in while nobody looks yet: nobody is named, nothing is derived."""
-        self._live.put(ref, self._stored.get(ref), new)
-        self._stored.put(ref, new)
+        old = self._stored.get(ref)
+        self._stored.put(ref, new)  # first: what cannot be stored is in no index either
+        self._live.put(ref, old, new)
 
     def change(self, changes: Iterable[tuple[Ref, Raw | None]]) -> set[Asker]:
         """Put objects in, or take them out (None); everybody who has to look again."""
@@ -202,8 +203,8 @@ class Picture(World):
                 self._live.remove(ref, old)
             self._stored.drop(ref)
         else:
+            self._stored.put(ref, new)  # first: what cannot be stored is in no index either
             self._live.put(ref, old, new)
-            self._stored.put(ref, new)
         after = self._presence(ref) if before else ()
         flipped = tuple(
             space for (space, was), (_, now) in zip(before, after, strict=True) if was != now
@@ -255,7 +256,7 @@ class Picture(World):
         hosts: set[str] = set()
         for ref in tuple(refs):
             reads = Reads(self, self._settings, providers={})
-            claims = claimant.of(self._stored[ref], reads)
+            claims = _asked(claimant, self._stored[ref], reads)
             self.dependencies.learn(_Claiming(ref), reads.lookups)
             hosts |= self._replace(ref, claims)
             if len(self.memo) > RECENT:
@@ -279,3 +280,12 @@ class Picture(World):
             else:
                 self._hosts.pop(host, None)
         return hosts
+
+
+def _asked(claimant: Claimant, obj: Raw, reads: Reads) -> tuple[Claim, ...]:
+    """The claims of one object. One that a claimant cannot read claims nothing: its reconcile
+    tells why, and all others go on."""
+    try:
+        return claimant.of(obj, reads)
+    except Exception:
+        return ()

@@ -40,7 +40,7 @@ class Heard:
         self.states: list[State] = []
         self.told: Counter[Ref] = Counter()
 
-    def put(self, obj: Raw) -> None:
+    def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
         self.objects[ref_of(obj)] = obj
         self.told[ref_of(obj)] += 1
 

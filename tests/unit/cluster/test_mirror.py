@@ -10,7 +10,7 @@ from ingressctl.cluster.mirror import MANY, Mirror
 from ingressctl.cluster.queue import Urgency
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
-from ingressctl.core.world import Lookup
+from ingressctl.core.world import Claim, Claimant, Lookup
 from ingressctl.plan import cascade, kinds
 from ingressctl.plan.kinds import Resource
 from tests.apiserver import made
@@ -271,3 +271,52 @@ async def test_objects_are_written_in_a_version_that_is_served() -> None:
     assert made_of.version(ROUTE.identity, "v1") == "v1beta1"
     made_of.state(Follower(ROUTE, "v1", "v1beta1"), "live", "")
     assert made_of.version(ROUTE.identity, "v1") == "v1"
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+async def test_an_object_that_nothing_can_be_made_of_harms_no_other() -> None:
+    """300 levels are more than can be stored here; an API server takes them all the same."""
+    seen = Seen()
+    made_of = await begun(seen, versioned(made.service("iris"), 1))
+    odd = versioned(made.service("odd"), 2)
+    odd["spec"] = {"predictor": {"logger": nested(300)}}
+    made_of.put(odd)
+    made_of.put(versioned(made.service("rose"), 3))
+    assert seen.left_out == [("odd", True)]
+    assert [ref.name for ref in made_of.picture.index.refs(ref_of(odd)[:2], None)] == [
+        "iris",
+        "rose",
+    ]
+    made_of.put(versioned(made.service("odd"), 4))
+    assert seen.left_out == [("odd", True), ("odd", False)]
+
+
+async def test_a_claimant_that_fails_stops_nobody() -> None:
+    seen = Seen()
+
+    def fail(obj: Raw, reads: Any) -> tuple[Claim, ...]:
+        raise TypeError("odd")
+
+    claimant = Claimant(("serving.kserve.io", "InferenceService"), fail)
+    made_of = Mirror(
+        Settings(), claimants=(claimant,), sources=cascade.SOURCES, wake=seen.wake, heard=seen
+    )
+    made_of.put(versioned(made.service("iris"), 1))
+    await made_of.begin()
+    assert [name for name, _ in seen.woken] == ["iris"]
+
+
+async def test_after_a_restore_lower_versions_are_news() -> None:
+    seen = Seen()
+    made_of = await begun(seen, versioned(deployment("d"), 100))
+    earlier = versioned(deployment("d"), 50)
+    made_of.put(earlier)
+    assert made_of.picture.get(ref_of(earlier)) != earlier
+    made_of.put(earlier, whatever_was=True)
+    assert made_of.picture.get(ref_of(earlier)) == earlier

@@ -92,6 +92,7 @@ class Writer:
         NotLeading."""
         done = Done()
         manager = managed.manager_of(ref_of(obj).kind)
+        await _all(self._delete(delete, done) for delete in plan.deletes if delete.first)
         for stage in plan.stages:
             await _all(self._apply(apply, manager, done) for apply in stage)
             if done.refused:
@@ -99,7 +100,8 @@ class Writer:
         if plan.status is not None or done.refused:
             await self._status(obj, _with_refusals(plan, obj, done), manager, done)
         if not done.refused:
-            await _all(self._delete(delete, done) for delete in plan.deletes)
+            rest = (delete for delete in plan.deletes if not delete.first)
+            await _all(self._delete(delete, done) for delete in rest)
         return done
 
     async def _apply(self, apply: Apply, manager: str, done: Done) -> None:
@@ -110,7 +112,7 @@ class Writer:
             return
         try:
             stored = await self._applied(apply, manager)
-            if how == "trim":
+            if how == "trim" and apply.uid:
                 stored = await self._trimmed(apply, stored, manager)
         except Answered as answered:
             self._contests.forget(apply.ref)

@@ -80,11 +80,13 @@ class Keep(Value, frozen=True):
     """What must not be pruned although it is not among the wanted objects.
 
     `everything` holds after an error; `names` lists object names of the owner whose
-    components are not ready yet, so that what serves them stays as it is.
+    components are not ready yet, so that what serves them stays as it is. Of an owner that
+    asked to be `hidden` nothing stays that shows it outside.
     """
 
     everything: bool = False
     names: frozenset[str] = frozenset()
+    hidden: bool = False
 
     def holds(self, ref: Ref) -> bool:
         """Whether an owned object of that identity stays untouched."""

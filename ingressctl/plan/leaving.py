@@ -8,7 +8,7 @@ list that was looked at is not whole nothing goes: what is missing in it would l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
 from ingressctl.core.settings import Settings
@@ -23,10 +23,15 @@ PAUSED = "ingressctl.dev/paused"
 
 
 class Delete(Value, frozen=True):
-    """An object to delete, if it still is the one with that uid."""
+    """An object to delete, if it still is the one with that uid.
+
+    `first`: before anything is written, and whatever becomes of that: what it serves is not
+    to be served any more.
+    """
 
     ref: Ref
     uid: str
+    first: bool = False
 
 
 def is_paused(obj: Raw | None) -> bool:
@@ -59,7 +64,7 @@ class Leaving:
     ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
         """What goes now, and what later. `idle` objects are left alone."""
         if looked_at(self._step) & bearings.incomplete:
-            return (), ()
+            return tuple(self._hidden(idle)), ()
         now: list[Delete] = []
         later: list[Ref] = []
         for ref, stored in self._objects.items():
@@ -68,8 +73,16 @@ class Leaving:
             if self._waits(ref, stored, bearings, quiet_in):
                 later.append(ref)
             else:
-                now.append(Delete(ref, str((stored.get("metadata") or {}).get("uid") or "")))
+                now.append(Delete(ref, _uid(stored), first=ref in self._routes))
         return tuple(now), tuple(later)
+
+    def _hidden(self, idle: frozenset[Ref]) -> Iterator[Delete]:
+        """What shows an owner outside that asked to be hidden: that is known without lists."""
+        if not self._step.outcome.keep.hidden:
+            return
+        for ref, stored in self._routes.items():
+            if ref not in idle and not is_paused(stored) and settle.shows(stored, self._domain):
+                yield Delete(ref, _uid(stored), first=True)
 
     def _waits(self, ref: Ref, stored: Raw, bearings: Bearings, quiet_in: float) -> bool:
         if ref in self._routes:
@@ -82,7 +95,7 @@ class Leaving:
         kinds = {ref_of(obj)[:2] for obj in self._step.emission.objects}
         if not kinds or ref[:2] in kinds:
             return False
-        hosts = {host for host in _hosts(stored) if not host.endswith(f".svc.{self._domain}")}
+        hosts = {host for host in settle.hosts(stored) if not host.endswith(f".svc.{self._domain}")}
         wanted = {
             host.name
             for route in self._step.outcome.routes
@@ -92,11 +105,8 @@ class Leaving:
         return bool(hosts) and hosts <= wanted
 
 
-def _hosts(stored: Raw) -> Iterable[str]:
-    spec = stored.get("spec") or {}
-    rules = (rule.get("host") for rule in spec.get("rules") or () if isinstance(rule, dict))
-    found = (*(spec.get("hosts") or ()), *(spec.get("hostnames") or ()), *rules)
-    return (str(host) for host in found if host)
+def _uid(obj: Raw) -> str:
+    return str((obj.get("metadata") or {}).get("uid") or "")
 
 
 def looked_at(step: Step) -> set[Kind]:

@@ -96,8 +96,28 @@ def _stale(
     keep: Keep,
     reads: Reads,
 ) -> tuple[Ref, ...]:
-    owned = (ref_of(obj) for obj in reads.owned(owner) if is_routing(obj, kinds))
-    return tuple(sorted(ref for ref in owned if ref not in wanted and not keep.holds(ref)))
+    owned = {ref_of(obj): obj for obj in reads.owned(owner) if is_routing(obj, kinds)}
+    return tuple(
+        sorted(
+            ref
+            for ref, obj in owned.items()
+            if ref not in wanted
+            and (not keep.holds(ref) or (keep.hidden and shows(obj, reads.settings.cluster_domain)))
+        )
+    )
+
+
+def shows(obj: Raw, cluster_domain: str) -> bool:
+    """Whether a route has hosts that are not the cluster's own."""
+    return any(not host.endswith(f".svc.{cluster_domain}") for host in hosts(obj))
+
+
+def hosts(obj: Raw) -> tuple[str, ...]:
+    """The hosts that a route object is for."""
+    spec = obj.get("spec") or {}
+    rules = (rule.get("host") for rule in spec.get("rules") or () if isinstance(rule, Mapping))
+    found = (*(spec.get("hosts") or ()), *(spec.get("hostnames") or ()), *rules, spec.get("host"))
+    return tuple(str(host) for host in found if host)
 
 
 def _owned(owner: Owner, refs: Iterable[Ref], reads: Reads) -> Iterator[Ref]:

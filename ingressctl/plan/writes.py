@@ -85,7 +85,11 @@ def plan(
     wanted = dict(_wanted(step, settings))
     paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
     idle = frozenset(paused)
-    applies = [apply for apply in _applies(step, wanted, world) if apply.ref not in idle]
+    applies = [
+        apply
+        for apply in _applies(step, wanted, world)
+        if apply.ref not in idle and not _is_blind(apply, bearings)
+    ]
     routed = _writes_routes(step, applies)
     leaving = Leaving(obj, step, world, settings, kinds)
     moved = routed or leaving.has_routes
@@ -110,6 +114,11 @@ def plan(
         held=held,
         routed=routed,
     )
+
+
+def _is_blind(apply: Apply, bearings: Bearings) -> bool:
+    """Whether an object would be made where somebody else's may stand unseen."""
+    return not apply.uid and apply.ref[:2] in bearings.incomplete
 
 
 def _paused(ref: Ref) -> Finding:

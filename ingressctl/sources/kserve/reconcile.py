@@ -13,7 +13,16 @@ from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import initial_scale, knative, mode, standard, stop, summary, views
+from ingressctl.sources.kserve import (
+    initial_scale,
+    knative,
+    mode,
+    standard,
+    stop,
+    summary,
+    views,
+    visibility,
+)
 from ingressctl.sources.kserve.components import phase, stopping
 from ingressctl.sources.kserve.components.made import Made
 from ingressctl.sources.kserve.components.scope import Scope
@@ -165,7 +174,7 @@ def _outcome(scope: Scope, made: Made) -> Outcome:
         ),
         faults=(*made.faults, *routing.faults),
         again=routing.again,
-        keep=routing.keep,
+        keep=replace(routing.keep, hidden=_hidden(scope)),
         answers_for="IngressReady",
     )
 
@@ -176,6 +185,14 @@ def _routing(scope: Scope, made: Made) -> tuple[Routing, str]:
         return Routing(keep=Keep(everything=True), again=made.again), ""
     reads = scope.reads.over(_seen_services(scope, made))
     return route(scope.service, scope.config, scope.mode, made.labels, scope.draft, reads)
+
+
+def _hidden(scope: Scope) -> bool:
+    """Whether the service asked to be private: then nothing may show it outside, whatever
+    fails and whatever is waited for (Q7)."""
+    return scope.reads.differs("Q7") and visibility.labelled_local(
+        scope.service, scope.mode, scope.reads
+    )
 
 
 def _seen_services(scope: Scope, made: Made) -> list[Raw]:

@@ -12,9 +12,10 @@ from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core import conditions, managed
 from ingressctl.core.differences import Compat
 from ingressctl.core.model import Group, Host, Route
-from ingressctl.core.outcome import Child, Event, Outcome
+from ingressctl.core.outcome import Child, Event, Keep, Outcome
 from ingressctl.core.ports import Emission
 from ingressctl.core.settings import Settings
+from ingressctl.core.values import replace
 from ingressctl.core.world import Lookup, World
 from ingressctl.plan import leaving, writes
 from ingressctl.plan.cascade import Step
@@ -283,3 +284,32 @@ def test_refs_of_all_that_is_wanted_are_told() -> None:
     plan = planned(step(children=[child(deployment)], routes=[route]))
     assert plan.wanted == {ref_of(deployment), ref_of(route)}
     assert all(isinstance(ref, Ref) for ref in plan.wanted)
+
+
+def hiding(*deleted_: Raw, lookups: tuple[Lookup, ...] = ()) -> Step:
+    """The step of an owner that asked to be private."""
+    given = step(deleted=deleted_, status={}, lookups=lookups)
+    return replace(given, outcome=replace(given.outcome, keep=Keep(hidden=True)))
+
+
+def test_what_is_private_goes_before_anything_is_written() -> None:
+    public = {**obj("HTTPRoute", "r"), "spec": {"hostnames": ["r.example.com"]}}
+    (delete,) = planned(hiding(public), public).deletes
+    assert delete.first
+
+
+def test_what_is_private_goes_also_while_a_list_is_not_whole() -> None:
+    """Lists say what is wanted besides; that this is not wanted is known without them."""
+    public = {**obj("HTTPRoute", "r"), "spec": {"hostnames": ["r.example.com"]}}
+    local = {**obj("HTTPRoute", "l"), "spec": {"hostnames": ["r.a.svc.cluster.local"]}}
+    looked = (Lookup("list", ("", "Service", "team-a", ()), True),)
+    blind = Bearings(settle=5.0, incomplete=frozenset({("", "Service")}))
+    plan = planned(hiding(public, local, lookups=looked), public, local, bearings=blind)
+    assert deleted(plan) == ["r"]
+
+
+def test_nothing_is_made_where_somebody_elses_may_stand_unseen() -> None:
+    service, route = obj("Service", "s"), obj("HTTPRoute", "r")
+    given = step(children=[child(service)], routes=[route], created=[service, route])
+    blind = Bearings(settle=5.0, incomplete=frozenset({("", "Service")}))
+    assert names(planned(given, bearings=blind)) == [{"r"}]

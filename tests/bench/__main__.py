@@ -41,6 +41,7 @@ class Measure:
     arguments: tuple[str, ...]
     rows: tuple[tuple[str, str, str, str], ...]
     runs: int = RUNS
+    seconds: int = 600
 
 
 def render(mode: str, provider: str) -> Measure:
@@ -49,6 +50,29 @@ def render(mode: str, provider: str) -> Measure:
         f"render-{provider}",
         ("-m", "tests.bench.render", mode, provider, "10000"),
         (("cpu", f"{what}: CPU", "s", "< 3"), ("mb", f"{what}: memory", "MB", "< 300")),
+    )
+
+
+def controller(services: int) -> Measure:
+    """`run` before a real API server, whose programs are built with Go if need be."""
+    what, big = f"run, {services:,} services", services == 10_000
+    return Measure(
+        f"controller-{services}",
+        ("-m", "e2e.bench", str(services)),
+        (
+            ("start_cpu", f"{what} in place: start and first pass, CPU", "s", "< 5" if big else ""),
+            ("start_mb", f"{what} in place: greatest memory", "MiB", "< 400" if big else ""),
+            ("start_writes", f"{what} in place: writes", "", "0"),
+            ("resync_requests_beyond_leases", f"{what}: requests of a resync", "", "0"),
+            ("cold_cpu", f"{what}: all routes made anew, CPU", "s", "< 15" if big else ""),
+            ("cold_to_loop", f"{what}: the same, wall time to a plain loop's", "", "<= 1.3"),
+            ("edit_p50_ms", f"{what}: edit to route, p50", "ms", "<= 15"),
+            ("edit_p99_ms", f"{what}: edit to route, p99", "ms", "<= 50"),
+            ("domain_wall", f"{what}: another domain reaches all routes", "s", ""),
+            ("edit_during_domain_p50_ms", f"{what}: an edit meanwhile, p50", "ms", ""),
+        ),
+        runs=1,
+        seconds=3600,
     )
 
 
@@ -77,6 +101,17 @@ MEASURES = (
         runs=1,
     ),
     Measure(
+        "first-pass",
+        ("-m", "tests.bench.first_pass", "10000"),
+        (
+            ("cpu", "10,000 services at rest, bytes to a whole first pass: CPU", "s", ""),
+            ("mb", "the same: memory, with the bytes", "MB", ""),
+        ),
+        runs=1,
+    ),
+    controller(2000),
+    controller(10_000),
+    Measure(
         "file",
         ("-m", "tests.bench.file_change"),
         (("p50", "up: a written file is served: p50", "ms", "< 100"),),
@@ -91,7 +126,7 @@ def outcome(measure: Measure) -> dict[str, float]:
         [sys.executable, *measure.arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
-        timeout=600,
+        timeout=measure.seconds,
         check=True,
     )
     values: dict[str, float] = json.loads(ran.stdout)
@@ -99,9 +134,9 @@ def outcome(measure: Measure) -> dict[str, float]:
 
 
 def figures(measure: Measure, run: Callable[[Measure], dict[str, float]]) -> Iterator[Figure]:
-    """The rows of one measure from its runs."""
+    """The rows of one measure from its runs; none if it cannot be had, which it has said."""
     found = [run(measure) for _ in range(measure.runs)]
-    for key, what, unit, wanted in measure.rows:
+    for key, what, unit, wanted in measure.rows if all(found) else ():
         values = sorted(values[key] for values in found)
         spread = f"{values[0]:.3g} - {values[-1]:.3g}" if len(values) > 1 else ""
         yield Figure(what, statistics.median(values), spread, unit, wanted)

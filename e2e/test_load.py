@@ -68,6 +68,11 @@ def test_nobody_notices_a_rollout(undisturbed: Told) -> None:
     assert_unnoticed(undisturbed)
 
 
+def test_nobody_notices_a_predictor_that_becomes_what_the_canary_was(gateway_api: Runs) -> None:
+    """Its own pods are replaced before the canary goes: nobody meets the old version again."""
+    assert_unnoticed(gateway_api.run(stable=""))
+
+
 @pytest.mark.usefixtures("pods")
 def test_nobody_notices_a_rollout_over_virtual_services(bed: Bed, loop: Loop) -> None:
     assert_unnoticed(Runs(bed, loop, "istio", Pace()).run())

@@ -31,6 +31,8 @@ REST = 1.5
 
 ASKED = 300
 STEPS = (0, 10, 50, 100)
+NEXT = "next"
+"""The canary. A predictor that gets its name takes its pods over; one of another name rolls."""
 
 
 @dataclass(slots=True)
@@ -56,7 +58,7 @@ class Told:
 
 
 class Rollout:
-    """Of one service, named after the run."""
+    """Of one service, named after the run. `stable` is the predictor's name once promoted."""
 
     def __init__(
         self,
@@ -67,10 +69,11 @@ class Rollout:
         address: str,
         domains: tuple[str, str],
         drain: float,
+        stable: str,
     ) -> None:
         self._bed, self._loop, self._name = bed, loop, name
         self._old, self._new = domains
-        self._drain = drain
+        self._drain, self._stable = drain, stable
         self._hosts = tuple(service.host(name, domain) for domain in domains)
         self.traffic = Traffic(address, self._hosts[0], ["v1"])
         self._streams = Streams(address)
@@ -109,15 +112,16 @@ class Rollout:
         self._wait("made", _is_ready)
 
     def _steps(self) -> None:
-        canary = self._predictor("v2", "next")
+        canary = self._predictor("v2", NEXT)
         self._hold("at first")
         for percent in STEPS:
             changed = self._service("v1", canary=canary, percent=percent)
             self._step(f"canary {percent}", changed, _weighted(percent), percent)
-        promoted = service.service(self._name, canary)
-        self._step("promoted", promoted, self._has_only("next-predictor"), 100)
-        rolled = service.service(self._name, self._predictor("v3", "next"))
-        self._step("rolled", rolled, self._has_only("next-predictor"), 100, ("v2", "v3"))
+        only = f"{self._stable}-predictor".removeprefix("-")
+        promoted = service.service(self._name, self._predictor("v2", self._stable))
+        self._step("promoted", promoted, self._has_only(only), 100)
+        rolled = service.service(self._name, self._predictor("v3", self._stable))
+        self._step("rolled", rolled, self._has_only(only), 100, ("v2", "v3"))
         self._step("renamed", service.config(self._new), self._is_renamed, 100, ("v3", "v3"))
 
     def _step(

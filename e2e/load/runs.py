@@ -12,7 +12,7 @@ import yaml
 from e2e import charts, controllers, doors
 from e2e.bed import gateways
 from e2e.bed.bed import Bed
-from e2e.load import service
+from e2e.load import rollout, service
 from e2e.load.loop import Loop
 from e2e.load.replicas import Replicas
 from e2e.load.rollout import Rollout, Told
@@ -52,24 +52,27 @@ class Runs:
         }
         self._account = controllers.account(bed, values)
 
-    def run(self, deadly: Deadly = nobody, *, before: bool = True) -> Told:
+    def run(
+        self, deadly: Deadly = nobody, *, before: bool = True, stable: str = rollout.NEXT
+    ) -> Told:
         """One rollout whose controllers die where `deadly` says."""
         number = next(self._numbers)
         domains = DOMAINS if number % 2 else DOMAINS[::-1]
         name = f"{self._provider[0]}{number}"
-        rollout = Rollout(
+        story = Rollout(
             self._bed,
             self._loop,
             name=name,
             address=f"{self._bed.gateway.reached}:{self._bed.gateway.ports[self._entry]}",
             domains=domains,
             drain=self._pace.drain,
+            stable=stable,
         )
         self._bed.apply(yaml.safe_dump(service.config(domains[0])))
-        switch = Switch(self._bed, deadly, before=before, written=rollout.heard)
+        switch = Switch(self._bed, deadly, before=before, written=story.heard)
         try:
             with self._running(switch, name) as replicas:
-                told = rollout.run(replicas, switch)
+                told = story.run(replicas, switch)
         finally:
             self._bed.kubectl("delete", "isvc", name, "-n", service.NAMESPACE)
         self._keep(name, told)

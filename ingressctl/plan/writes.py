@@ -18,7 +18,7 @@ from ingressctl.core.outcome import Event, Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
-from ingressctl.plan import settling
+from ingressctl.plan import rolling, settling
 from ingressctl.plan.cascade import Step
 from ingressctl.plan.leaving import Delete, Leaving, is_paused
 from ingressctl.plan.settling import Bearings as Bearings  # noqa: PLC0414 - part of a plan's call
@@ -85,15 +85,17 @@ def plan(
     wanted = dict(_wanted(step, settings))
     paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
     idle = frozenset(paused)
+    later = rolling.postponed(step, world)
     applies = [
         apply
         for apply in _applies(step, wanted, world)
-        if apply.ref not in idle and not _is_blind(apply, bearings)
+        if apply.ref not in {*idle, *later} and not _is_blind(apply, bearings)
     ]
     routed = _writes_routes(step, applies)
     leaving = Leaving(obj, step, world, settings, kinds)
     moved = routed or leaving.has_routes
     quiet_in = settling.quiet_in(obj, step, world, bearings, now, routed=moved)
+    quiet_in = max(quiet_in, rolling.AGAIN) if later else quiet_in
     deletes, waiting = leaving.sorted(idle, bearings, quiet_in)
     held = settling.waits(obj, step, settings, bearings, quiet_in, routed=routed)
     lags = settling.lags(obj, step, quiet_in)
@@ -211,7 +213,7 @@ def _told(
     """The condition about what waits; only where something waits or has waited."""
     if waiting:
         names = ", ".join(map(str, waiting))
-        text = f"{names} goes when the gateway has let go of it (settle time {bearings.settle:g} s)"
+        text = f"{names} goes when what takes its place serves (settle time {bearings.settle:g} s)"
         return conditions.noted(status, SETTLED, "False", reason="WaitingForGateway", message=text)
     if conditions.stored_status(stored, SETTLED) == "False":
         return conditions.noted(status, SETTLED, "True", reason="Settled")

@@ -109,6 +109,22 @@ def test_the_new_url_is_told_when_gateways_follow() -> None:
     assert told.isdisjoint(urls(planned(served(), settle=0.0)))
 
 
+ROLLED = {
+    **making.AVAILABLE,
+    "observedGeneration": 2,
+    "replicas": 1,
+    "updatedReplicas": 1,
+    "availableReplicas": 1,
+}
+
+
+def deployment(name: str, obj: Raw, **told: Any) -> Raw:
+    """As it is wanted of a service, with this told of its rollout."""
+    wanted = making.child(making.reconcile(obj, RUNTIME), "apps/Deployment", name)
+    stored = making.owned("Deployment", name, {**ROLLED, **told}, spec=wanted["spec"])
+    return {**stored, "metadata": {**stored["metadata"], "generation": 2}}
+
+
 def promoted() -> tuple[Raw, ...]:
     """A service whose predictor has got another name: the old one's objects are left over."""
     spec = {"predictor": {**SPEC["predictor"], "name": "next"}}
@@ -133,10 +149,47 @@ def test_what_routes_that_stay_lead_to_stays() -> None:
 
 
 def test_it_goes_when_no_route_leads_to_it_any_more() -> None:
-    available = making.owned("Deployment", "iris-next-predictor", making.AVAILABLE)
-    assert planned(*promoted(), available).waiting
-    gone = planned(*promoted(), available, settle=0.0)
+    objects = promoted()
+    rolled = deployment("iris-next-predictor", objects[0])
+    assert planned(*objects, rolled).waiting
+    gone = planned(*objects, rolled, settle=0.0)
     assert {(item.ref.kind, item.ref.name) for item in gone.deletes} == {
         ("Deployment", "iris-predictor"),
         ("Service", "iris-predictor"),
     }
+
+
+def in_place(**told: Any) -> Plan:
+    """A canary is taken out while this is told of the predictor's Deployment."""
+    return planned(
+        served(**status(NEW)),
+        deployment("iris-predictor", making.service(SPEC), **told),
+        making.owned("Deployment", "iris-next-predictor", making.AVAILABLE),
+        making.owned("Service", "iris-next-predictor"),
+        route("iris", "iris-next-predictor"),
+        route("iris-predictor", "iris-next-predictor"),
+        settle=0.0,
+    )
+
+
+def written(plan: Plan) -> set[str]:
+    return {apply.ref.name for stage in plan.stages for apply in stage if "Route" in apply.ref.kind}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"observedGeneration": 1}, {"updatedReplicas": 0}, {"replicas": 2}, {"availableReplicas": 0}],
+)
+def test_a_canary_serves_until_the_predictor_has_rolled(told: dict[str, int]) -> None:
+    """Also where gateways take no time. The next look is due by itself."""
+    plan = in_place(**told)
+    assert not plan.deletes
+    assert written(plan) == set()
+    assert plan.waiting
+    assert plan.again
+
+
+def test_the_predictor_takes_over_when_it_has_rolled() -> None:
+    plan = in_place()
+    assert written(plan) == {"iris", "iris-predictor"}
+    assert {item.ref.name for item in plan.deletes} == {"iris-next-predictor"}

@@ -13,7 +13,7 @@ test: $(STAMP)
 e2e: $(STAMP)
 	$(BIN)/python -m e2e.bed build
 	$(BIN)/python -m e2e.pods.images.kserve_home
-	$(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e
+	$(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e $(ARGS)
 
 # As in e2e, but for SOAK_SECONDS, with the seed SOAK_SEED, and a rollout for each write.
 SOAK_SECONDS ?= 3600

@@ -52,7 +52,8 @@ class Leaving:
             ref: gone for ref, gone in self._objects.items() if settle.is_routing(gone, kinds)
         }
         self._domain = settings.cluster_domain
-        self._left = settling.left_alone(obj, step, world, kinds)
+        kept = settings.compat.differs("F89")  # KServe lets them lead nowhere
+        self._left = settling.left_alone(obj, step, world, kinds) if kept else ()
 
     @property
     def has_routes(self) -> bool:

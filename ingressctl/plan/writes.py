@@ -85,7 +85,7 @@ def plan(
     wanted = dict(_wanted(step, settings))
     paused = tuple(ref for ref in wanted if is_paused(world.get(ref)))
     idle = frozenset(paused)
-    later = rolling.postponed(step, world)
+    later = rolling.postponed(step, world) if settings.compat.differs("F89") else frozenset()
     applies = [
         apply
         for apply in _applies(step, wanted, world)

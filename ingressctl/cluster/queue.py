@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
 from itertools import count
@@ -65,7 +66,7 @@ class Queue:
         self._failing: dict[Ref, Backoff] = {}
         self._retry = (first_retry, most_retry)
         self._order = count()
-        self._wake = asyncio.Event()
+        self._idlers: deque[asyncio.Future[None]] = deque()
         self._added = added or _nobody
         self._retried = retried or _nobody
 
@@ -114,7 +115,7 @@ class Queue:
         self._waiting[ref] = urgency
         self._since.setdefault(ref, time.monotonic())
         heapq.heappush(self._heap, (urgency, next(self._order), ref))
-        self._wake.set()
+        self._wake_one()
 
     async def get(self) -> tuple[Ref, float]:
         """The next object, and the seconds that it waited. It is the caller's until `done`."""
@@ -133,8 +134,7 @@ class Queue:
                 self._mark(ref, urgency)
                 self._stop_timer(ref)
                 return ref, time.monotonic() - self._since.pop(ref)
-            self._wake.clear()
-            await self._wake.wait()
+            await self._woken()
 
     def done(self, ref: Ref) -> None:
         """The object is nobody's again."""
@@ -142,7 +142,7 @@ class Queue:
         self._begun.pop(ref, None)
         if ref in self._in_bulk:
             self._in_bulk.discard(ref)
-            self._wake.set()
+            self._wake_one()
         if self._rest:
             self._finished[ref] = time.monotonic()
         if urgency is not None:
@@ -181,6 +181,25 @@ class Queue:
         """No timer fires any more."""
         for ref in tuple(self._timers):
             self._stop_timer(ref)
+
+    async def _woken(self) -> None:
+        """Until there may be something to do. One waits for one thing: where all were woken
+        for each, ten thousand objects would wake every idle worker ten thousand times."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._idlers.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._wake_one()  # it was his turn, and he goes: it is somebody else's
+            raise
+
+    def _wake_one(self) -> None:
+        while self._idlers:
+            turn = self._idlers.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
 
     def _mark(self, ref: Ref, urgency: Urgency) -> None:
         """Remember bulk work: while it lasts, and for what follows from it."""

@@ -121,3 +121,39 @@ async def test_bulk_work_leaves_room_for_people() -> None:
     assert not fourth.done()
     queue.done(taken[0])
     assert (await fourth)[0] == ref("bulk-2")
+
+
+async def test_nothing_is_left_lying_however_few_are_woken() -> None:
+    """Workers that wait are woken one for one; every object is given out all the same."""
+    queue, seen = Queue(bulk=2), set()
+
+    async def work() -> None:
+        while True:
+            found, _ = await queue.get()
+            await asyncio.sleep(0)
+            seen.add(found)
+            queue.done(found)
+
+    workers = [asyncio.create_task(work()) for _ in range(8)]
+    await asyncio.sleep(0)
+    names = {ref(f"{number}") for number in range(200)}
+    for number, name in enumerate(sorted(names)):
+        queue.add(name, (Urgency.BULK, Urgency.CHANGE, Urgency.EDIT)[number % 3])
+        if number % 7 == 0:
+            await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        while not queue.idle:
+            await asyncio.sleep(0)
+    assert seen == names
+    for worker in workers:
+        worker.cancel()
+
+
+async def test_a_worker_that_goes_hands_its_turn_on() -> None:
+    queue = Queue()
+    first, second = (asyncio.create_task(queue.get()) for _ in range(2))
+    await asyncio.sleep(0)
+    queue.add(ref("a"), Urgency.EDIT)
+    first.cancel()
+    async with asyncio.timeout(5):
+        assert (await second)[0] == ref("a")

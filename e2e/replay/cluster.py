@@ -170,12 +170,8 @@ class Cluster:
     async def _list(self, kind: Kind) -> list[Raw]:
         resource = kinds.BY_IDENTITY[kind]
         version = resource.versions[0]
-        root = f"/apis/{resource.group}" if resource.group else "/api"
-        head = {
-            "apiVersion": f"{resource.group}/{version}" if resource.group else version,
-            "kind": resource.kind,
-        }
-        path = f"{root}/{version}/{resource.plural}"
+        head = {"apiVersion": resource.api_version(version), "kind": resource.kind}
+        path = resource.path(version)
         try:
             return [
                 without_allocated({**head, **item})
@@ -189,7 +185,7 @@ class Cluster:
 
     async def _delete(self, ref: Ref) -> None:
         resource = kinds.BY_IDENTITY[ref.group, ref.kind]
-        path = f"{_collection(resource, resource.versions[0], ref.namespace)}/{ref.name}"
+        path = f"{resource.path(resource.versions[0], ref.namespace)}/{ref.name}"
         try:
             await self._client.send("DELETE", path, {"propagationPolicy": "Background"})
         except Answered as answered:
@@ -201,16 +197,7 @@ def collection(obj: Raw) -> str:
     """The path of all objects of an object's kind, version and namespace."""
     ref = ref_of(obj)
     version = str(obj["apiVersion"]).rpartition("/")[2]
-    return _collection(kinds.BY_IDENTITY[ref.group, ref.kind], version, ref.namespace)
-
-
-def _collection(resource: kinds.Resource, version: str, namespace: str) -> str:
-    root = f"/apis/{resource.group}/{version}" if resource.group else f"/api/{version}"
-    return (
-        f"{root}/namespaces/{namespace}/{resource.plural}"
-        if namespace
-        else (f"{root}/{resource.plural}")
-    )
+    return kinds.BY_IDENTITY[ref.group, ref.kind].path(version, ref.namespace)
 
 
 def without_allocated(obj: Raw) -> Raw:

@@ -74,6 +74,11 @@ def annotations_of(obj: Raw) -> Mapping[str, str]:
     return (obj.get("metadata") or {}).get("annotations") or {}
 
 
+def uid_of(obj: Raw) -> str:
+    """The uid of a raw object, "" for one that exists only in files."""
+    return str((obj.get("metadata") or {}).get("uid") or "")
+
+
 def controller_of(obj: Raw) -> Raw | None:
     """The owner reference with ``controller: true``, or None."""
     owners: Iterable[Raw] = (obj.get("metadata") or {}).get("ownerReferences") or ()

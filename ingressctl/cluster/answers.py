@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import orjson
 
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, CONFLICT, GONE = 401, 403, 404, 409, 410
-UNPROCESSABLE, TOO_MANY = 422, 429
+TOO_MANY = 429
 
 PASSING = frozenset({TOO_MANY, 500, 502, 503, 504})
 """What passes by itself: load, a start, CRDs that were just made."""
@@ -47,6 +47,13 @@ def of(status: int, headers: Mapping[str, str], data: bytes, phrase: str) -> Ans
         reason=str(fields.get("reason") or ""),
         retry_after=_seconds(headers.get("Retry-After", "")),
     )
+
+
+def told(fault: BaseException) -> str:
+    """Why no answer came, for people: the system's own words where there are some."""
+    reason = getattr(fault, "os_error", None) or fault
+    text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return str(text)
 
 
 def _seconds(text: str) -> float:

@@ -147,14 +147,10 @@ class Client:
                 if answer.status != 200:
                     data = await answer.read()
                     raise answers.of(answer.status, answer.headers, data, answer.reason or "")
-                rest = b""
-                async for chunk in answer.content.iter_any():
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        if line:
-                            yield line
+                async for line in decoding.lines(answer.content):
+                    yield line
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
-            raise Lost(_told(fault)) from None
+            raise Lost(answers.told(fault)) from None
 
     @property
     def _proxy(self) -> Any:
@@ -182,7 +178,7 @@ class Client:
                 return _decoded(raw)
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self.observe(method, path, 0)
-            raise Lost(_told(fault)) from None
+            raise Lost(answers.told(fault)) from None
 
     def _set_clock(self, date: str | None) -> None:
         """Once in a while see how far the server's clock is ahead of ours."""
@@ -245,9 +241,3 @@ def _decoded(raw: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Lost("what came is no object, so this is no API server")
     return value
-
-
-def _told(fault: BaseException) -> str:
-    reason = getattr(fault, "os_error", None) or fault
-    text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return str(text)

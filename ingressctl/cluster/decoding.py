@@ -9,10 +9,11 @@ rules say that they cannot read it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import orjson
+from aiohttp import StreamReader
 
 HOLLOW = "nested too deeply to be read"
 HEAD = ("apiVersion", "kind", "metadata")
@@ -39,6 +40,16 @@ def event(raw: bytes) -> dict[str, Any]:
         kind = orjson.loads(parts.get("type", b""))
         return {"type": kind, "object": _object(parts.get("object", b""))}
     return found
+
+
+async def lines(content: StreamReader) -> AsyncIterator[bytes]:
+    """The lines of a stream, each of any length; a half one at its end was cut."""
+    rest = b""
+    async for piece in content.iter_any():
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield line
 
 
 def _object(raw: bytes) -> Any:

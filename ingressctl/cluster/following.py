@@ -8,7 +8,7 @@ not watch gets a list every other second. Nothing is ever written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,17 +17,11 @@ import orjson
 from kubernetes.aio.client.api_client import ApiClient
 
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.cluster import decoding
+from ingressctl.cluster.answers import FORBIDDEN, GONE, Answered
 from ingressctl.cluster.backoff import Backoff
 from ingressctl.cluster.connection import Choice, Unusable, connect
-from ingressctl.cluster.reader import (
-    FORBIDDEN,
-    GONE,
-    PASSING,
-    Reader,
-    Status,
-    path_of,
-    version_of,
-)
+from ingressctl.cluster.reader import PASSING, Reader, version_of
 from ingressctl.cluster.readonly import AT_ONCE, HOME, Question, Refused, unusable
 from ingressctl.plan.kinds import Resource
 
@@ -81,12 +75,12 @@ async def _follow(
             return False
         host = connection.configuration.host
         raise Unusable(f"the cluster at {host} did not answer within {seconds:g} s") from None
-    except (aiohttp.ClientError, OSError, Status) as fault:
+    except (aiohttp.ClientError, OSError, Answered) as fault:
         raise unusable(fault, connection) from None
 
 
 async def _begin(questions: tuple[Question, ...], reader: Reader, home: str) -> list[_Slot]:
-    """Every kind that is served, listed once. Raises Status."""
+    """Every kind that is served, listed once. Raises Answered."""
     served = await reader.served()
     changed = asyncio.Event()
     slots = [
@@ -160,10 +154,10 @@ class _Slot:
     may_watch: bool = True
 
     async def list(self) -> None:
-        """Everything as it is now. A list that may not be read is remembered. Raises Status."""
+        """Everything as it is now. A list that may not be read is remembered. Raises Answered."""
         try:
             found, self.at = await self.reader.snapshot(self.resource, self.version, self.namespace)
-        except Status as fault:
+        except Answered as fault:
             if fault.status != FORBIDDEN:
                 raise
             self.refused = Refused(self.resource, self.namespace, fault.message)
@@ -185,13 +179,13 @@ class _Slot:
                 backoff.reset()
             except _Again:
                 self.at = ""
-            except Status as fault:
+            except Answered as fault:
                 self._learn(fault)
                 await asyncio.sleep(backoff.next())
             except (aiohttp.ClientError, OSError, ValueError):
                 await asyncio.sleep(backoff.next())  # a cut stream goes on where it stopped
 
-    def _learn(self, fault: Status) -> None:
+    def _learn(self, fault: Answered) -> None:
         """A watch that is not allowed is replaced by lists; what passes is asked again."""
         if fault.status == FORBIDDEN and self.may_watch:
             self.may_watch = False
@@ -201,7 +195,7 @@ class _Slot:
             self.at = ""
 
     async def _watch(self) -> None:
-        """One stream to its end, after a list where the place is lost. Raises _Again, Status."""
+        """One stream to its end, after a list where the place is lost. Raises _Again, Answered."""
         if not self.at:
             await self.list()
         query = {
@@ -210,24 +204,24 @@ class _Slot:
             "resourceVersion": self.at,
             "timeoutSeconds": str(STREAM),
         }
-        path = path_of(self.resource, self.version, self.namespace)
+        path = self.resource.path(self.version, self.namespace)
         try:
             async with self.reader.open(path, query, timeout=STREAM + GRACE) as answer:
-                async for event in _events(answer):
-                    self._take(event)
-        except Status as fault:
+                async for line in decoding.lines(answer.content):
+                    self._take(orjson.loads(line))
+        except Answered as fault:
             if fault.status == GONE:
                 raise _Again from None
             raise
 
     def _take(self, event: dict[str, Any]) -> None:
-        """One event. Raises _Again, Status."""
+        """One event. Raises _Again, Answered."""
         kind, obj = event.get("type"), event.get("object") or {}
         if kind == "ERROR":
             code = int(obj.get("code") or 0)
             if code == GONE:
                 raise _Again
-            raise Status(code, str(obj.get("message") or "the stream ended"))
+            raise Answered(code, str(obj.get("message") or "the stream ended"))
         self.at = str((obj.get("metadata") or {}).get("resourceVersion") or self.at)
         if kind == "BOOKMARK":
             return
@@ -236,13 +230,3 @@ class _Slot:
         else:
             self.objects[ref_of(obj)] = obj
         self.changed.set()
-
-
-async def _events(answer: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:
-    """The lines of a stream, each of any length; a half one at its end was cut."""
-    rest = b""
-    async for piece in answer.content.iter_any():
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            if line.strip():
-                yield orjson.loads(line)

@@ -86,6 +86,7 @@ class Informer:
         self.offered: frozenset[str] = frozenset()
         """The versions that the server has of the group."""
         self._version = self._last = ""
+        self._path = ""
         self._head: Mapping[str, str] = {}
 
     @property
@@ -113,8 +114,9 @@ class Informer:
         before, self._version = self._version or self._last, ""
         found: set[Ref] = set()
         served = await self._served()
-        self._head = {"apiVersion": served, "kind": self.resource.kind}
-        async for items, version in self._client.pages(self._path(served)):
+        self._head = {"apiVersion": self.resource.api_version(served), "kind": self.resource.kind}
+        self._path = self.resource.path(served, self.namespace)
+        async for items, version in self._client.pages(self._path):
             for item in items:
                 obj = {**self._head, **item}
                 found.add(ref_of(obj))
@@ -127,7 +129,7 @@ class Informer:
         self._tell("live", "")
 
     async def _served(self) -> str:
-        """The first of our versions that the server has, as ``group/version``."""
+        """The first of our versions that the server has."""
         group, versions = self.resource.group, self.resource.versions
         if not group:
             return versions[0]
@@ -136,16 +138,10 @@ class Informer:
         version = next((item for item in versions if item in self.offered), "")
         if not version:
             raise Answered(answers.NOT_FOUND, f"{group} is served in no version that is known")
-        return f"{group}/{version}"
-
-    def _path(self, served: str) -> str:
-        root = f"/apis/{served}" if self.resource.group else f"/api/{served}"
-        place = f"/namespaces/{self.namespace}" if self.namespace else ""
-        return f"{root}{place}/{self.resource.plural}"
+        return version
 
     async def _follow(self, ended: asyncio.Event) -> None:
         """Watch after watch from the version that is reached, until it has expired."""
-        path = self._path(self._head["apiVersion"])
         while not ended.is_set():
             query = {
                 "resourceVersion": self._version,
@@ -154,7 +150,7 @@ class Informer:
             }
             before, delay = self._version, 0.0
             try:
-                lines = self._client.watch(path, query, silence=self._timing.silence)
+                lines = self._client.watch(self._path, query, silence=self._timing.silence)
                 async with contextlib.aclosing(lines):
                     async for line in lines:
                         self._line(line)

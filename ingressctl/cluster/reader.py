@@ -13,27 +13,19 @@ import tenacity
 from kubernetes.aio.client.api_client import ApiClient
 
 from ingressctl.api.refs import Raw
+from ingressctl.cluster import answers
+from ingressctl.cluster.answers import FORBIDDEN, GONE, Answered
 from ingressctl.cluster.connection import Choice
 from ingressctl.plan.kinds import Resource
 
 PAGE = 500
-GONE, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 410, 403, 401, 404
 PASSING = frozenset({429, 502, 503, 504})
 """What an API server answers for a moment: under load, at its start, after CRDs are made."""
 ATTEMPTS = 6
 
 
-class Status(Exception):
-    """The API server answered with another status than 200."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-
-
 def _passes(fault: BaseException) -> bool:
-    return isinstance(fault, Status) and fault.status in PASSING
+    return isinstance(fault, Answered) and fault.status in PASSING
 
 
 class Reader:
@@ -49,7 +41,7 @@ class Reader:
         """Versions by group; None if discovery is forbidden, which is rare."""
         try:
             body = await self._get("/apis", {})
-        except Status as fault:
+        except Answered as fault:
             if fault.status == FORBIDDEN:
                 return None
             raise
@@ -59,23 +51,22 @@ class Reader:
         }
 
     async def all_of(self, resource: Resource, version: str, namespace: str) -> list[Raw]:
-        """The objects of a kind in a namespace, "" for every one. Raises Status."""
+        """The objects of a kind in a namespace, "" for every one. Raises Answered."""
         return (await self.snapshot(resource, version, namespace))[0]
 
     async def snapshot(
         self, resource: Resource, version: str, namespace: str
     ) -> tuple[list[Raw], str]:
-        """As `all_of`, with the resourceVersion to watch from. Raises Status."""
-        items, at = await self._list(path_of(resource, version, namespace))
-        api_version = f"{resource.group}/{version}" if resource.group else version
-        head = {"apiVersion": api_version, "kind": resource.kind}
+        """As `all_of`, with the resourceVersion to watch from. Raises Answered."""
+        items, at = await self._list(resource.path(version, namespace))
+        head = {"apiVersion": resource.api_version(version), "kind": resource.kind}
         return [{**head, **item} for item in items], at
 
     async def _list(self, path: str) -> tuple[list[dict[str, Any]], str]:
         """Every page; a list that expired under way is begun again once."""
         try:
             return await self._pages(path)
-        except Status as fault:
+        except Answered as fault:
             if fault.status != GONE:
                 raise
             return await self._pages(path)
@@ -106,7 +97,7 @@ class Reader:
     async def open(
         self, path: str, query: Mapping[str, str], *, timeout: float | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """One GET whose body is still to be read. `timeout`: of each piece. Raises Status."""
+        """One GET whose body is still to be read. `timeout`: of each piece. Raises Answered."""
         headers: dict[str, str] = {"Accept": "application/json", **self._choice.headers()}
         await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
         configuration = self._client.configuration
@@ -117,7 +108,8 @@ class Reader:
             url, headers=pairs, proxy=configuration.proxy, timeout=limit
         ) as answer:
             if answer.status != 200:
-                raise Status(answer.status, _message(await answer.read(), answer.reason or ""))
+                data = await answer.read()
+                raise answers.of(answer.status, answer.headers, data, answer.reason or "")
             yield answer
 
 
@@ -125,26 +117,10 @@ def _decoded(data: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise Status(200, "what came is not JSON, so this is no API server") from None
+        raise Answered(200, "what came is not JSON, so this is no API server") from None
     if not isinstance(value, dict):
-        raise Status(200, "what came is no object, so this is no API server")
+        raise Answered(200, "what came is no object, so this is no API server")
     return value
-
-
-def _message(data: bytes, reason: str) -> str:
-    try:
-        body = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return reason
-    message = body.get("message") if isinstance(body, dict) else None
-    return str(message or reason)
-
-
-def path_of(resource: Resource, version: str, namespace: str) -> str:
-    """Where a kind is listed: in a namespace, or everywhere."""
-    root = f"/apis/{resource.group}/{version}" if resource.group else f"/api/{version}"
-    place = f"/namespaces/{namespace}" if namespace else ""
-    return f"{root}{place}/{resource.plural}"
 
 
 def version_of(resource: Resource, served: Mapping[str, frozenset[str]] | None) -> str:

@@ -14,8 +14,10 @@ import aiohttp
 from kubernetes.aio.client.api_client import ApiClient
 
 from ingressctl.api.refs import Kind, Raw
+from ingressctl.cluster import answers
+from ingressctl.cluster.answers import FORBIDDEN, NOT_FOUND, Answered
 from ingressctl.cluster.connection import Choice, Connection, Unusable, connect
-from ingressctl.cluster.reader import FORBIDDEN, NOT_FOUND, Reader, Status, version_of
+from ingressctl.cluster.reader import Reader, version_of
 from ingressctl.plan.kinds import Resource
 
 AT_ONCE = 8
@@ -89,22 +91,16 @@ async def _read(
     except TimeoutError:
         host = connection.configuration.host
         raise Unusable(f"the cluster at {host} did not answer within {seconds:g} s") from None
-    except (aiohttp.ClientError, OSError, Status) as fault:
+    except (aiohttp.ClientError, OSError, Answered) as fault:
         raise unusable(fault, connection) from None
 
 
 def unusable(fault: Exception, connection: Connection) -> Unusable:
     """What a person is told where a cluster cannot be asked."""
     host = connection.configuration.host
-    if isinstance(fault, Status):
+    if isinstance(fault, Answered):
         return Unusable(f"the cluster at {host} answers {fault.status}: {fault.message}")
-    return Unusable(f"the cluster at {host} cannot be reached: {_told(fault)}")
-
-
-def _told(fault: Exception) -> str:
-    reason = getattr(fault, "os_error", None) or fault
-    text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return str(text)
+    return Unusable(f"the cluster at {host} cannot be reached: {answers.told(fault)}")
 
 
 async def _ask(
@@ -142,7 +138,7 @@ def _or_raise(item: Found | BaseException) -> Found:
 async def _answer(
     reader: Reader, question: Question, served: Mapping[str, frozenset[str]] | None, home: str
 ) -> Found:
-    """All objects that a question asks for, and what stands in the way. Raises Status."""
+    """All objects that a question asks for, and what stands in the way. Raises Answered."""
     resource = question.resource
     version = version_of(resource, served)
     if not version:
@@ -153,7 +149,7 @@ async def _answer(
     for space in spaces:
         try:
             objects += await reader.all_of(resource, version, space)
-        except Status as fault:
+        except Answered as fault:
             if fault.status == NOT_FOUND:
                 return Found(absent=True)
             if fault.status != FORBIDDEN:
@@ -171,7 +167,7 @@ async def _at_home(reader: Reader, resource: Resource, version: str, home: str) 
         return None
     try:
         return await reader.all_of(resource, version, home)
-    except Status as fault:
+    except Answered as fault:
         if fault.status != FORBIDDEN:
             raise
         return None

@@ -234,10 +234,8 @@ class Writer:
         """The apiVersion to write an object in, and its path."""
         resource = kinds.BY_IDENTITY[ref.group, ref.kind]
         version = self._version(resource.identity, api_version.rpartition("/")[2])
-        root = f"/apis/{ref.group}/{version}" if ref.group else f"/api/{version}"
-        space = f"/namespaces/{ref.namespace}" if ref.namespace else ""
-        served = f"{ref.group}/{version}" if ref.group else version
-        return served, f"{root}{space}/{resource.plural}/{ref.name}"
+        path = resource.path(version, ref.namespace)
+        return resource.api_version(version), f"{path}/{ref.name}"
 
     async def _send(
         self,

@@ -28,6 +28,16 @@ class Resource:
         """(group, kind)"""
         return (self.group, self.kind)
 
+    def api_version(self, version: str) -> str:
+        """``group/version``; the core group has no name."""
+        return f"{self.group}/{version}" if self.group else version
+
+    def path(self, version: str, namespace: str = "") -> str:
+        """Where a kind is listed: in a namespace, or everywhere."""
+        root = f"{'/apis' if self.group else '/api'}/{self.api_version(version)}"
+        place = f"/namespaces/{namespace}" if namespace else ""
+        return f"{root}{place}/{self.plural}"
+
 
 KSERVE = "serving.kserve.io"
 INFERENCE_SERVICE: Kind = ("serving.kserve.io", "InferenceService")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, annotations_of, ref_of, uid_of
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
@@ -64,7 +64,7 @@ class Leaving:
         self, idle: frozenset[Ref], bearings: Bearings, quiet_in: float
     ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
         """What goes now, and what later. `idle` objects are left alone."""
-        if looked_at(self._step) & bearings.incomplete:
+        if bearings.incomplete and looked_at(self._step) & bearings.incomplete:
             return tuple(self._hidden(idle)), ()
         now: list[Delete] = []
         later: list[Ref] = []
@@ -74,7 +74,7 @@ class Leaving:
             if self._waits(ref, stored, bearings, quiet_in):
                 later.append(ref)
             else:
-                now.append(Delete(ref, _uid(stored), first=ref in self._routes))
+                now.append(Delete(ref, uid_of(stored), first=ref in self._routes))
         return tuple(now), tuple(later)
 
     def _hidden(self, idle: frozenset[Ref]) -> Iterator[Delete]:
@@ -83,7 +83,7 @@ class Leaving:
             return
         for ref, stored in self._routes.items():
             if ref not in idle and not is_paused(stored) and settle.shows(stored, self._domain):
-                yield Delete(ref, _uid(stored), first=True)
+                yield Delete(ref, uid_of(stored), first=True)
 
     def _waits(self, ref: Ref, stored: Raw, bearings: Bearings, quiet_in: float) -> bool:
         if ref in self._routes:
@@ -104,10 +104,6 @@ class Leaving:
             if host.reach == "public"
         }
         return bool(hosts) and hosts <= wanted
-
-
-def _uid(obj: Raw) -> str:
-    return str((obj.get("metadata") or {}).get("uid") or "")
 
 
 def looked_at(step: Step) -> set[Kind]:

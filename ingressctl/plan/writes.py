@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ingressctl.api.refs import Kind, Raw, Ref, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, ref_of, uid_of
 from ingressctl.core import conditions
 from ingressctl.core.outcome import Event, Finding
 from ingressctl.core.settings import Settings
@@ -145,11 +145,7 @@ def _applies(step: Step, wanted: Mapping[Ref, Raw], world: World) -> Iterator[Ap
     for obj in step.settlement.changed:
         ref = ref_of(obj)
         if ref in wanted:
-            yield Apply(ref, wanted[ref], _uid(obj), world.get(ref), obj)
-
-
-def _uid(obj: Raw) -> str:
-    return str((obj.get("metadata") or {}).get("uid") or "")
+            yield Apply(ref, wanted[ref], uid_of(obj), world.get(ref), obj)
 
 
 def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]:

@@ -16,21 +16,11 @@ from e2e import charts, controllers
 from e2e.bed import bed as beds
 from e2e.bed.bed import Bed
 from e2e.controllers import Controller
+from tests.apiserver.made import AVAILABLE, condition, config, gateway, service
 
 PARTS = (beds.CRDS, beds.CONTROLLERS)
 SECONDS = 30
 
-INGRESS = {
-    "enableGatewayApi": True,
-    "kserveIngressGateway": "kserve/kserve-ingress-gateway",
-    "ingressGateway": "knative-serving/knative-ingress-gateway",
-    "localGateway": "knative-serving/knative-local-gateway",
-    "localGatewayService": "knative-local-gateway.istio-system.svc.cluster.local",
-    "ingressDomain": "example.com",
-    "ingressClassName": "istio",
-    "domainTemplate": "{{ .Name }}-{{ .Namespace }}.{{ .IngressDomain }}",
-    "urlScheme": "http",
-}
 VALUES = {
     "providers": ["gateway_api"],
     "write": ["routes", "workloads"],
@@ -42,56 +32,6 @@ FLAGS = (
     "--providers=gateway_api",
     "--settle-seconds=1",
 )
-
-
-def config(**changes: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
-        "data": {
-            "deploy": '{"defaultDeploymentMode": "Standard"}',
-            "ingress": json.dumps({**INGRESS, **changes}),
-        },
-    }
-
-
-def service(name: str, namespace: str = "team-a", **meta: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "serving.kserve.io/v1beta1",
-        "kind": "InferenceService",
-        "metadata": {"name": name, "namespace": namespace, **meta},
-        "spec": {
-            "predictor": {
-                "containers": [
-                    {
-                        "name": "kserve-container",
-                        "image": "stub",
-                        "ports": [{"containerPort": 8080}],
-                    }
-                ]
-            }
-        },
-    }
-
-
-def gateway() -> dict[str, Any]:
-    return {
-        "apiVersion": "gateway.networking.k8s.io/v1",
-        "kind": "Gateway",
-        "metadata": {"name": "kserve-ingress-gateway", "namespace": "kserve"},
-        "spec": {
-            "gatewayClassName": "istio",
-            "listeners": [
-                {
-                    "name": "http",
-                    "port": 80,
-                    "protocol": "HTTP",
-                    "allowedRoutes": {"namespaces": {"from": "All"}},
-                }
-            ],
-        },
-    }
 
 
 @pytest.fixture(scope="module")
@@ -123,16 +63,6 @@ def eventually(what: str, ask: Callable[[], Any]) -> Any:
 
 def available(bed: Bed, name: str, namespace: str = "team-a") -> None:
     """What the Deployment controller would say once pods run."""
-    status = {
-        "conditions": [
-            {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
-        ],
-        "observedGeneration": 1,
-        "replicas": 1,
-        "readyReplicas": 1,
-        "availableReplicas": 1,
-        "updatedReplicas": 1,
-    }
     bed.kubectl(
         "patch",
         "deployment",
@@ -141,13 +71,8 @@ def available(bed: Bed, name: str, namespace: str = "team-a") -> None:
         namespace,
         "--subresource=status",
         "--type=merge",
-        f"--patch={json.dumps({'status': status})}",
+        f"--patch={json.dumps(AVAILABLE)}",
     )
-
-
-def condition(obj: dict[str, Any], kind: str) -> str:
-    found = (item for item in (obj.get("status") or {}).get("conditions") or ())
-    return next((item["status"] for item in found if item["type"] == kind), "")
 
 
 def test_a_service_gets_its_workload(bed: Bed, controller: Controller) -> None:

@@ -23,9 +23,10 @@ from e2e.bed import bed as beds
 from e2e.bed.bed import Bed
 from e2e.bench import cluster, processes
 from e2e.controllers import Controller
-from e2e.test_controller import FLAGS, INGRESS, VALUES, gateway
+from e2e.test_controller import FLAGS, VALUES
 from ingressctl.cluster.client import MERGE, Client
 from ingressctl.plan.kinds import BY_IDENTITY
+from tests.apiserver import made
 
 EDITS = 100
 LIMIT = 900.0
@@ -56,20 +57,7 @@ def prepare(bed: Bed) -> None:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace(number)}}
         for number in range(cluster.NAMESPACES)
     ]
-    bed.apply(yaml.safe_dump_all([config("example.com"), gateway(), *spaces]))
-
-
-def config(domain: str) -> dict[str, Any]:
-    """KServe's configuration with an ingress domain."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
-        "data": {
-            "deploy": '{"defaultDeploymentMode": "Standard"}',
-            "ingress": json.dumps({**INGRESS, "ingressDomain": domain}),
-        },
-    }
+    bed.apply(yaml.safe_dump_all([made.config(), made.gateway(), *spaces]))
 
 
 async def measured(bed: Bed, size: int) -> dict[str, float]:
@@ -165,7 +153,7 @@ async def edits(bed: Bed, client: Client, size: int, figures: dict[str, float]) 
         "PATCH",
         "/api/v1/namespaces/kserve/configmaps/inferenceservice-config",
         None,
-        {"data": config("new.example.org")["data"]},
+        {"data": made.config(ingressDomain="new.example.org")["data"]},
         MERGE,
     )
     await asyncio.sleep(1)

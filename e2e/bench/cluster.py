@@ -19,6 +19,7 @@ from ingressctl.cluster.client import MERGE, Client, Lost
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.informers import Informer, State, Timing
 from ingressctl.plan.kinds import BY_IDENTITY, Resource
+from tests.apiserver import made
 
 AT_ONCE = 48
 NAMESPACES = 20
@@ -26,16 +27,7 @@ INFERENCE_SERVICE = ("serving.kserve.io", "InferenceService")
 DEPLOYMENT = ("apps", "Deployment")
 HTTP_ROUTE = ("gateway.networking.k8s.io", "HTTPRoute")
 
-AVAILABLE = {
-    "observedGeneration": 1,
-    "replicas": 1,
-    "readyReplicas": 1,
-    "availableReplicas": 1,
-    "updatedReplicas": 1,
-    "conditions": [
-        {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable", "message": ""}
-    ],
-}
+AVAILABLE = made.AVAILABLE["status"]
 
 
 def namespace(number: int) -> str:

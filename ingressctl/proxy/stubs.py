@@ -88,7 +88,7 @@ def application(identity: Identity) -> web.Application:
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
-            return await _echo(request)
+            return await echoed(request)
         if request.path.endswith("/events"):
             return await _events(request)
         await request.read()
@@ -120,7 +120,8 @@ def _seen(identity: Identity, request: web.Request) -> dict[str, Any]:
     }
 
 
-async def _echo(request: web.Request) -> web.WebSocketResponse:
+async def echoed(request: web.Request) -> web.WebSocketResponse:
+    """A WebSocket that says again what it hears."""
     channel = web.WebSocketResponse()
     await channel.prepare(request)
     async for message in channel:

@@ -16,9 +16,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiohttp import WSMsgType, web
+from aiohttp import web
 
-from ingressctl.proxy import stub_h2
+from ingressctl.proxy import stub_h2, stubs
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PREFACE = b"PRI * HTTP/2.0"
@@ -64,7 +64,7 @@ class Echo:
 
     def _handler(self, request: web.Request) -> Handler:
         if request.headers.get("Upgrade", "").lower() == "websocket":
-            return _sockets
+            return stubs.echoed
         special: dict[str, Handler] = {
             "/ready": self._ready,
             "/fail": self._fail,
@@ -108,17 +108,6 @@ class Echo:
             },
             headers={"X-Pod": self.name},
         )
-
-
-async def _sockets(request: web.Request) -> web.WebSocketResponse:
-    channel = web.WebSocketResponse()
-    await channel.prepare(request)
-    async for message in channel:
-        if message.type is WSMsgType.TEXT:
-            await channel.send_str(message.data)
-        elif message.type is WSMsgType.BINARY:
-            await channel.send_bytes(message.data)
-    return channel
 
 
 async def _events(request: web.Request) -> web.StreamResponse:

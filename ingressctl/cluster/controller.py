@@ -102,7 +102,7 @@ class Controller:
             settings,
             claimants=cascade.CLAIMANTS,
             sources=sources,
-            wake=self._wake,
+            wake=self.queue.add,
             heard=heard,
         )
         self.metrics = metrics
@@ -116,7 +116,7 @@ class Controller:
         self._now = client.now
         self._first: set[Ref] = set()
         self._contests = Contests()
-        self._prober = Prober(lambda ref: self.queue.add(ref, Urgency.CHANGE))
+        self._prober = Prober(self.wake)
         self._writer = Writer(
             client,
             learn=self.mirror.learn,
@@ -155,9 +155,6 @@ class Controller:
     async def close(self, seconds: float) -> None:
         """Begin no write any more; those under way may finish for so long."""
         await self._writer.close(seconds)
-
-    def _wake(self, ref: Ref, urgency: Urgency) -> None:
-        self.queue.add(ref, urgency)
 
     async def _work(self) -> None:
         while True:

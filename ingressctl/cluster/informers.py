@@ -123,9 +123,10 @@ class Informer:
                 self._listener.put(obj, whatever_was=_went_back(before, version))
             self._version = self._last = version
             await asyncio.sleep(0)
+        as_of = before if _went_back(before, self._version) else self._version
         for ref in self._listener.known(self.resource, self.namespace):
             if ref not in found:
-                self._listener.remove(ref, self._version)
+                self._listener.remove(ref, as_of)
         self._tell("live", "")
 
     async def _served(self) -> str:

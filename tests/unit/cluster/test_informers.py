@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.client import Client
 from ingressctl.cluster.informers import Informer, State, Timing
 from ingressctl.plan.kinds import BY_IDENTITY, Resource
@@ -269,3 +270,51 @@ async def test_versions_that_nobody_knows_are_as_none(server: ApiServer, client:
     server.versions[ROUTE.group] = ("v7",)
     async with following(client, ROUTE) as heard:
         await eventually("absent", lambda: heard.states == ["absent"])
+
+
+class Restored:
+    """An API server whose store is put back to an earlier state after the first watch."""
+
+    def __init__(self) -> None:
+        self.lists = [("100", ["kept", "later"]), ("50", ["kept"])]
+
+    async def get(self, path: str) -> Raw:
+        return {"versions": [{"version": SERVICE.versions[0]}]}
+
+    async def pages(self, path: str) -> AsyncIterator[tuple[list[Raw], str]]:
+        version, names = self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]
+        meta = {"namespace": "team-a", "resourceVersion": str(int(version) - 1)}
+        yield [{"metadata": {**meta, "name": name}} for name in names], version
+
+    async def watch(self, path: str, query: Any, *, silence: float) -> AsyncIterator[bytes]:
+        if len(self.lists) == 1 and query["resourceVersion"] == "50":
+            await asyncio.sleep(60)
+        raise Answered(410, "too old")
+        yield b""
+
+
+async def test_after_a_restore_the_list_is_believed_whole() -> None:
+    """Lower versions are news, and what is not there any more goes, whatever its version."""
+    told: list[bool] = []
+    removed: list[tuple[str, int]] = []
+
+    class Kept(Heard):
+        def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
+            super().put(obj)
+            told.append(whatever_was)
+
+        def remove(self, ref: Ref, version: str) -> None:
+            super().remove(ref, version)
+            removed.append((ref.name, int(version)))
+
+    heard, ended = Kept(), asyncio.Event()
+    client: Any = Restored()
+    task = asyncio.ensure_future(Informer(client, SERVICE, "", heard, TIMING).run(ended))
+    try:
+        await eventually("the second list", lambda: removed)
+    finally:
+        ended.set()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert told == [False, False, True]
+    assert removed == [("later", 100)], "as of what was known, for the object is of version 99"

@@ -101,7 +101,7 @@ class _Run:
             carrier=carrier,
         )
         self._informers = tuple(self._informed())
-        self._waiting = "the first lists are not complete"
+        self._begun = False
 
     async def until_signalled(self) -> None:
         """Run all parts; end them in order."""
@@ -146,11 +146,9 @@ class _Run:
         """Once there is a whole picture and a configuration."""
         mirror = self._controller.mirror
         while not mirror.complete:
-            self._waiting = f"not listed yet: {', '.join(mirror.unlisted)}"
             await asyncio.sleep(0.02)
         config, told = intake.config_map(self._plan.settings), False
         while mirror.picture.get(config) is None:
-            self._waiting = f"there is no {config}"
             if not told:
                 told = True
                 LOG.warning(
@@ -159,7 +157,7 @@ class _Run:
             await asyncio.sleep(0.2)
         gc.collect()
         gc.freeze()
-        self._waiting = ""
+        self._begun = True
         if self._carrier is not None:
             self._carrier.start(mirror.picture, self._controller.wake)
         await self._controller.run()
@@ -219,7 +217,15 @@ class _Run:
 
     def _unready(self) -> Sequence[str]:
         proxies = self._carrier.unready if self._carrier is not None else ""
-        return [reason for reason in (self._waiting, proxies) if reason]
+        return [reason for reason in (self._not_begun(), proxies) if reason]
+
+    def _not_begun(self) -> str:
+        """What the first reconcile waits for; "" once it has begun."""
+        if self._begun:
+            return ""
+        if not self._controller.mirror.complete:
+            return f"not listed yet: {', '.join(self._controller.mirror.unlisted)}"
+        return f"there is no {intake.config_map(self._plan.settings)}"
 
     def _signalled(self) -> None:
         if self._ended.is_set():

@@ -190,9 +190,9 @@ class Picture(World):
         if settings is not self._settings or claimants is not self._claimants:
             return super().claims(host, settings=settings, claimants=claimants)
         if self._held is None:
-            self._held = {}
-            for claimant in claimants:
-                self._claim(claimant, self.index.refs(claimant.kind, None))
+            self.claim_later()
+            while self._pending:
+                self.renew()
         return self._hosts.get(host, ())
 
     def _put(self, ref: Ref, new: Raw | None) -> Change:

@@ -23,8 +23,9 @@ from tests.faults.proxy import FaultProxy
 
 STEPS = 120
 NAMES = 12
-SETTLED = 1.6
-"""Seconds of quiet after which no gateway is waited for: times of writes are whole seconds."""
+SETTLED = 4.0
+"""Seconds of quiet after which no gateway is waited for: times of writes are whole seconds, a
+renamed host waits twice, and a busy machine is late."""
 
 SHORT = Timing(delay=0.3, life=0.5, retry_after=1)
 GIVEN = plan(

@@ -34,10 +34,10 @@ def test_a_deployment_answers_by_its_service(bed: Bed, pods: Pods, client: str) 
     _deploy(bed, "model", replicas=2)
     address = _get(bed, "service/model")["spec"]["clusterIP"]
     for host in (address, "model", "model.default.svc.cluster.local"):
-        seen = [pods.fetch("default", client, f"http://{host}/a?b") for _ in range(8)]
-        assert {one["pod"] for one in seen} == _names(bed, "model")
-        assert {one["path"] for one in seen} == {"/a?b"}
-        assert {one["peer"] for one in seen} == {_get(bed, "pod/client")["status"]["podIP"]}
+        _wait_served(pods, client, f"http://{host}/", _names(bed, "model"))
+        seen = pods.fetch("default", client, f"http://{host}/a?b")
+        assert seen["path"] == "/a?b"
+        assert seen["peer"] == _get(bed, "pod/client")["status"]["podIP"]
     assert asyncio.run(_fetch(f"http://{address}/"))["pod"] in _names(bed, "model")
 
 

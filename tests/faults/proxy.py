@@ -57,8 +57,12 @@ class FaultProxy:
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        for connection in self._runner.server.connections if self._runner.server else ():
+            if connection.transport is not None:
+                connection.transport.abort()  # one that a stalled client never empties stays open
         await self._runner.cleanup()
         await self._session.close()
+        await asyncio.sleep(0)  # aborted transports close their sockets in the next turn
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.requests += 1

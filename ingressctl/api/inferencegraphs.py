@@ -1,0 +1,122 @@
+"""InferenceGraph v1alpha1 as the reconcile and the router read it.
+
+One typed view for both: of the raw object in the controller, of the JSON text in the
+router. Fields of KServe keep KServe's meaning (spec/inferencegraph.md 1); those that only
+we have are optional, marked "ours" and left out of what is written when they are not set.
+The full model for admission is in `models/inferencegraphs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+GROUP = "serving.kserve.io"
+KIND = (GROUP, "InferenceGraph")
+ROOT = "root"
+
+RouterType = Literal["Sequence", "Splitter", "Ensemble", "Switch"]
+Dependency = Literal["", "Soft", "Hard"]
+
+
+class Retries(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Ours. How often a step is tried again when it certainly did not run.
+
+    `statuses` are answers for which the author says that a repeat does no harm.
+    `backoff` is a duration of the Gateway API, the pause before the first repeat; it doubles.
+    """
+
+    attempts: int = 1
+    backoff: str = "25ms"
+    statuses: list[int] | None = None
+
+
+class Fallback(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Ours. The target that is asked instead when a step has failed for good."""
+
+    nodeName: str = ""
+    serviceName: str = ""
+    serviceUrl: str = ""
+    graphName: str = ""
+
+
+class Step(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One step of a node, in the order in which KServe writes the fields."""
+
+    name: str = ""
+    nodeName: str = ""
+    serviceName: str = ""
+    serviceUrl: str = ""
+    data: str = ""
+    mapPredictionsToInstances: bool = False
+    weight: int | None = None
+    condition: str = ""
+    dependency: Dependency = ""
+    graphName: str = ""
+    """Ours: another InferenceGraph of the namespace as the target (W17)."""
+    path: str = ""
+    """Ours: the path of the call, instead of the protocol's (IG-R8, W12)."""
+    appProtocol: str = ""
+    """Ours: kubernetes.io/h2c calls by HTTP/2 cleartext."""
+    timeout: str = ""
+    """Ours: a duration of the Gateway API for one call, retries not counted."""
+    retries: Retries | None = None
+    fallback: Fallback | None = None
+    concurrency: int | None = None
+    """Ours: calls in flight at a time in one process; more wait in order."""
+    requestHeaders: list[str] | None = None
+    """Ours: further headers of the client that reach this step, as patterns."""
+    responseHeaders: list[str] | None = None
+    """Ours: further headers of this step's answer that reach the client, as patterns."""
+
+
+class Node(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One node: how its steps are run."""
+
+    routerType: RouterType
+    steps: list[Step] | None = None
+
+
+class RouterTimeouts(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Limits of the router's server and client, in seconds."""
+
+    serverRead: int | None = None
+    serverWrite: int | None = None
+    serverIdle: int | None = None
+    serviceClient: int | None = None
+
+
+class Spec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The graph, and the pods of its router."""
+
+    nodes: dict[str, Node]
+    resources: dict[str, Any] = {}
+    affinity: dict[str, Any] | None = None
+    timeout: int | None = None
+    routerTimeouts: RouterTimeouts | None = None
+    minReplicas: int | None = None
+    maxReplicas: int | None = None
+    scaleTarget: int | None = None
+    scaleMetric: str | None = None
+    tolerations: list[dict[str, Any]] | None = None
+    nodeSelector: dict[str, str] | None = None
+    nodeName: str = ""
+    serviceAccountName: str = ""
+    requestHeaders: list[str] | None = None
+    """Ours: headers of the client that reach every step, as patterns (W15)."""
+    responseHeaders: list[str] | None = None
+    """Ours: headers of steps' answers that reach the client, as patterns (W15)."""
+    maxRequestBytes: int | None = None
+    """Ours: the largest body of a request; larger ones are answered 413."""
+
+
+def parse(text: bytes) -> Spec:
+    """The graph that a router is given. Raises msgspec.DecodeError, ValidationError included."""
+    return msgspec.json.decode(text, type=Spec)
+
+
+def of_raw(spec: Mapping[str, Any]) -> Spec:
+    """The graph of a raw object's spec. Raises msgspec.ValidationError with the path."""
+    return msgspec.convert(spec, Spec)

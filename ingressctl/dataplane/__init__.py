@@ -1,0 +1,1 @@
+"""Programs that carry requests: the router of InferenceGraphs."""

@@ -97,6 +97,45 @@ class StepFailed(Exception):
         self.sent = sent
 
 
+class NoAnswer(Exception):
+    """Under kserve alone: the connection of the client ends without an answer.
+
+    The reference does so where it panics; `Engine.run` may raise it.
+    """
+
+
+Outcome = int | Failure | Literal["cancelled"]
+"""How one call of a step ended: its status, or why there is none."""
+
+
+class Series(Protocol):
+    """What is counted of one step. It is on the way of every call, so nothing is looked up."""
+
+    def begin(self) -> None:
+        """A call is sent, or a repeat of one."""
+        ...
+
+    def end(self, outcome: Outcome, seconds: float) -> None:
+        """That call is over. Each `begin` has its `end`, whatever happens."""
+        ...
+
+    def retried(self) -> None:
+        """A call is tried again."""
+        ...
+
+    def fell_back(self) -> None:
+        """The fallback of the step is asked."""
+        ...
+
+
+class Observer(Protocol):
+    """Where the engine gets the series of its steps, once, when it is made."""
+
+    def step(self, node: str, step: str) -> Series:
+        """The series of a step; a step without a name is called by its index."""
+        ...
+
+
 class Upstream(Protocol):
     """The pooled client. Cancelling a call closes its connection at once."""
 

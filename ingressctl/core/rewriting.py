@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ingressctl.core import re2
+from ingressctl.api import re2
 from ingressctl.core.model import Filter, RewriteHost, RewritePath, SetHeaders
 
 if TYPE_CHECKING:

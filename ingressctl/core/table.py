@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from ingressctl.api import re2
 from ingressctl.api.refs import Ref
-from ingressctl.core import re2, rewriting
+from ingressctl.core import rewriting
 from ingressctl.core.model import Filter, HeaderMatch, Match, Redirect, Split
 from ingressctl.core.outcome import Finding
 

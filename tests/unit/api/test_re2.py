@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ingressctl.core import re2
+from ingressctl.api import re2
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel
 
 from ingressctl.api.inferenceservices import GROUP
+from ingressctl.api.models.inferencegraphs import InferenceGraph
 from ingressctl.api.models.inferenceservices import InferenceService
 from ingressctl.api.models.servingruntimes import ServingRuntime
 
@@ -94,6 +95,20 @@ DEFINITIONS = (
         namespaced=False,
         model=ServingRuntime,
         columns=_RUNTIME_COLUMNS,
+    ),
+    Definition(
+        "InferenceGraph",
+        "inferencegraphs",
+        "v1alpha1",
+        namespaced=True,
+        model=InferenceGraph,
+        columns=(
+            Column("URL", ".status.url"),
+            Column("Ready", ".status.conditions[?(@.type=='Ready')].status"),
+            _AGE,
+        ),
+        short=("ig",),
+        status=True,
     ),
 )
 

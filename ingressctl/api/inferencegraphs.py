@@ -118,5 +118,58 @@ def parse(text: bytes) -> Spec:
 
 
 def of_raw(spec: Mapping[str, Any]) -> Spec:
-    """The graph of a raw object's spec. Raises msgspec.ValidationError with the path."""
-    return msgspec.convert(spec, Spec)
+    """The graph of a raw object's spec. Raises msgspec.ValidationError with the path.
+
+    `null` counts as absent, as it does for the API server.
+    """
+    return msgspec.convert(_without_null(spec), Spec)
+
+
+def loose(graph: Mapping[str, Any]) -> Spec | None:
+    """The graph of an object that no schema has looked at: any word may be a router type.
+
+    None where a type is wrong. KServe's webhook sees such objects behind its minimal CRD.
+    """
+    spec = graph.get("spec")
+    nodes = spec.get("nodes") if isinstance(spec, Mapping) else None
+    if not isinstance(spec, Mapping) or not isinstance(nodes, Mapping):
+        return None
+    try:
+        read = of_raw({**spec, "nodes": {name: _known(node) for name, node in nodes.items()}})
+    except msgspec.ValidationError:
+        return None
+    written = {name: _as_written(node, nodes[name]) for name, node in read.nodes.items()}
+    return msgspec.structs.replace(read, nodes=written)
+
+
+def _known(node: Any) -> Any:
+    if not isinstance(node, Mapping):
+        return node
+    steps = node.get("steps")
+    if isinstance(steps, list):
+        steps = [_without(step, "dependency") for step in steps]
+    return {**node, "steps": steps, "routerType": "Sequence"}
+
+
+def _as_written(node: Node, raw: Mapping[str, Any]) -> Node:
+    steps = [
+        msgspec.structs.replace(step, dependency=written.get("dependency") or "")
+        for step, written in zip(node.steps or (), raw.get("steps") or (), strict=True)
+    ]
+    return msgspec.structs.replace(
+        node, routerType=raw.get("routerType") or "", steps=steps or None
+    )
+
+
+def _without(value: Any, field: str) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: inner for name, inner in value.items() if name != field}
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_null(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_null(inner) for inner in value]
+    return value

@@ -7,32 +7,12 @@ Deployment is refused for ever (W3).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from ingressctl.api import configmaps
-
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)([a-zA-Z]*)")
-_SUFFIXES = {
-    "": Decimal(1),
-    **{unit: Decimal(1000) ** power for power, unit in enumerate(["n", "u", "m"], -3)},
-    **{
-        unit: Decimal(1000) ** power for power, unit in enumerate(["k", "M", "G", "T", "P", "E"], 1)
-    },
-    **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
-}
-
-
-def quantity(text: object) -> Decimal | None:
-    """The value of a Kubernetes quantity such as ``500m`` or ``2Gi``; None if it is none."""
-    if isinstance(text, bool) or not isinstance(text, str | int | float):
-        return None
-    match = _QUANTITY.fullmatch(str(text))
-    factor = _SUFFIXES.get(match[2]) if match else None
-    return Decimal(match[1]) * factor if match and factor else None
+from ingressctl.api.quantities import quantity
 
 
 @dataclass(frozen=True, slots=True)

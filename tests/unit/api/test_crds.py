@@ -47,8 +47,10 @@ def test_schemas_are_structural(definition: crds.Definition) -> None:
     """Rules of apiextensions.k8s.io/v1: a type everywhere, no references, no null."""
     allowed = {"type", "description", "properties", "items", "additionalProperties", "required"}
     allowed |= {"enum", "minimum", "maximum", "default", "x-kubernetes-preserve-unknown-fields"}
+    allowed |= {"pattern", "x-kubernetes-int-or-string"}
     for path, schema in schemas(root(definition), definition.kind):
         free = schema.get("x-kubernetes-preserve-unknown-fields")
+        free = free or schema.get("x-kubernetes-int-or-string")
         assert "type" in schema or free, path
         assert set(schema) <= allowed, path
         assert not ("properties" in schema and "additionalProperties" in schema), path
@@ -82,6 +84,12 @@ def test_columns_are_those_that_users_know() -> None:
         "LATESTREADYREVISION",
         "AGE",
     ]
+
+
+def test_graphs_have_the_columns_that_users_know() -> None:
+    (definition,) = [item for item in crds.DEFINITIONS if item.kind == "InferenceGraph"]
+    assert [column.name.upper() for column in definition.columns] == ["URL", "READY", "AGE"]
+    assert definition.short == ("ig",)
 
 
 def test_canaries_name_their_bounds_and_need_no_model_name() -> None:

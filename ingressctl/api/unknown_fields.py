@@ -1,4 +1,4 @@
-"""Fields that no InferenceService has: an API server drops them without a word.
+"""Fields that no InferenceService or InferenceGraph has: an API server drops them silently.
 
 Names come from the models of admission, and from Kubernetes' pod and container, which a
 component and a model hold among their own fields. What is below other fields of a pod is
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ingressctl.api import spelling
 from ingressctl.api.inferenceservices import FRAMEWORKS
+from ingressctl.api.models import inferencegraphs as graphs
 from ingressctl.api.models import inferenceservices as models
 from ingressctl.api.models import pods
 from ingressctl.api.refs import Raw
@@ -43,10 +44,14 @@ _OF_COMPONENT = frozenset({"scaleMetricType", "storageContainerName"})
 
 
 class Level(NamedTuple):
-    """The names at one level, and the levels below some of them."""
+    """The names at one level, and the levels below some of them.
+
+    `each` is the level below every name of a map whose keys are free.
+    """
 
     names: frozenset[str]
     inside: Mapping[str, Level]
+    each: Level | None = None
 
 
 class Unknown(NamedTuple):
@@ -58,8 +63,8 @@ class Unknown(NamedTuple):
 
 
 def find(obj: Raw) -> Iterator[Unknown]:
-    """Every unknown field of an InferenceService, in the order in which it is written."""
-    return _at(obj, SERVICE, "")
+    """Every unknown field of the object, in the order in which it is written."""
+    return _at(obj, LEVELS.get(str(obj.get("kind")), FREE), "")
 
 
 def _at(value: Any, level: Level, path: str) -> Iterator[Unknown]:
@@ -70,7 +75,9 @@ def _at(value: Any, level: Level, path: str) -> Iterator[Unknown]:
         return
     for name, inner in value.items():
         where = f"{path}.{name}" if path else str(name)
-        if name not in level.names:
+        if level.each is not None:
+            yield from _at(inner, level.each, where)
+        elif level is not FREE and name not in level.names:
             yield Unknown(where, str(name), spelling.closest(str(name), level.names))
         elif name in level.inside:
             yield from _at(inner, level.inside[name], where)
@@ -113,4 +120,21 @@ def _service() -> Level:
     return _level(_OBJECT, metadata=_level(_METADATA), spec=spec)
 
 
-SERVICE = _service()
+def _graph() -> Level:
+    step = _level(
+        _fields(graphs.Step),
+        retries=_level(_fields(graphs.Retries)),
+        fallback=_level(_fields(graphs.Fallback)),
+    )
+    node = _level(_fields(graphs.Node), steps=step)
+    spec = _level(
+        _fields(graphs.Spec),
+        nodes=Level(frozenset(), {}, node),
+        routerTimeouts=_level(_fields(graphs.RouterTimeouts)),
+        resources=_level(frozenset({"requests", "limits", "claims"})),
+    )
+    return _level(_OBJECT, metadata=_level(_METADATA), spec=spec)
+
+
+FREE = Level(frozenset(), {})
+LEVELS: Mapping[str, Level] = {"InferenceService": _service(), "InferenceGraph": _graph()}

@@ -476,10 +476,111 @@ TABLE: tuple[Difference, ...] = (
         "Nothing runs that nobody asks for.",
     ),
     Difference(
+        ("IG-D1",),
+        "A graph with a loop is stored; the first request runs without end or kills the router.",
+        "Refused, also over several graphs, at admission and at the router's start; depth and"
+        " calls are bounded.",
+        "One object must not be able to stop its own data plane.",
+    ),
+    Difference(
+        ("IG-D11",),
+        "A condition on the first step of a Sequence is stored and always answers 500.",
+        "Refused at admission and at the router's start.",
+        "There is no answer before the first step to look at.",
+    ),
+    Difference(
+        ("IG-D14",),
+        "Any text in data, also $response.predictions, silently means $request.",
+        "All but $request and $response is refused at admission and at the router's start.",
+        "The step would get another input than its author thinks.",
+    ),
+    Difference(
+        ("IG-D19",),
+        "A missing weight breaks the request; weights that do not cover the random point "
+        "answer 500.",
+        "Weights are shares of their sum; a missing one or a sum of 0 is refused at the start.",
+        "Every request finds a route.",
+    ),
+    Difference(
+        ("IG-D30",),
+        "An Ensemble step named like the index of an unnamed step is overwritten.",
+        "Refused at admission and at the router's start.",
+        "No answer is lost.",
+    ),
+    Difference(
+        ("IG-D35",),
+        "A Switch step without condition, or with one that is no path, is stored and never taken.",
+        "Without one it is the default branch, of which there is one; what is no path is refused.",
+        "A step that is written is meant to be taken.",
+    ),
+    Difference(
+        ("IG-D36",),
+        "A node without steps is stored; a request that gets there has no answer.",
+        "Refused at admission and at the router's start.",
+        "A request must be answered.",
+    ),
+    Difference(
+        ("IG-D37",),
+        "Weights outside of 0..100 are stored if the sum is 100.",
+        "Refused at admission and at the router's start.",
+        "The first route would take everything.",
+    ),
+    Difference(
+        ("IG-D38",),
+        "URLs that do not parse or have another scheme are stored and answer 500.",
+        "Refused: http or https with a host.",
+        "They can never be called.",
+    ),
+    Difference(
+        ("IG-D39",),
+        "The router starts without a node root and answers 500 to every request.",
+        "It refuses to start.",
+        "A pod that cannot work must not become ready.",
+    ),
+    Difference(
+        ("IG-R10",),
+        "Own min-scale is overwritten with 1; cpu gets the KPA class; KEDA has no triggers; "
+        "rps, concurrency and memory without target become cpu 80.",
+        "An own annotation stays if the field is not set; HPA class for cpu and memory; KEDA "
+        "triggers; what a mode cannot scale by is refused at admission.",
+        "The graph scales as it was asked to.",
+    ),
+    Difference(
+        ("IG-R12",),
+        "Names too long for the label app are stored.",
+        "More than 58 characters are refused at admission.",
+        "The objects of such a graph are refused for ever.",
+    ),
+    Difference(
+        ("IG-R17",),
+        "A step may name a node, or a service, that cannot exist.",
+        "Refused at admission and at the router's start.",
+        "A slip of the pen shows before a request does.",
+    ),
+    Difference(
         ("IG-R18",),
         "In Knative mode a missing config-autoscaler stops every pass.",
         "Its default holds: a scale of zero at the start is not allowed.",
         "The default is what Knative itself takes.",
+    ),
+    Difference(
+        ("IG-R19",),
+        "maxReplicas below minReplicas, and negative numbers, are stored.",
+        "Refused at admission.",
+        "Autoscalers refuse them later, where nobody looks.",
+    ),
+    Difference(
+        ("IG-R20",),
+        "With the minimal CRD any router type, dependency or scale metric is stored.",
+        "The webhook checks them too.",
+        "A router cannot run what it does not know.",
+    ),
+    Difference(
+        ("IG-R21",),
+        "Unreachable nodes, fields without effect and conditions that always hold are stored "
+        "silently.",
+        "They are stored with a warning.",
+        "What does nothing is mostly a mistake.",
     ),
 )
 

@@ -84,7 +84,7 @@ TABLE: dict[str, Code] = _rows(
         "IC1120",
         "warning",
         "unknown field",
-        "an InferenceService has no field {name!r}{guess}: an API server drops it",
+        "an {kind} has no field {name!r}{guess}: an API server drops it",
         "correct or remove it; it has no effect",
     ),
     Code(
@@ -612,6 +612,13 @@ TABLE: dict[str, Code] = _rows(
         "writing is paused",
         "{object} has the annotation ingressctl.dev/paused: nothing is written for it",
         "take the annotation off to go on",
+    ),
+    Code(
+        "IC6001",
+        "warning",
+        "part of a graph without effect",
+        "{text}",
+        "{remedy}",
     ),
     Code(
         "IC7102",

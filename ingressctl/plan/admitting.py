@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingressctl.api import admission, configmaps
+from ingressctl.api import admission, configmaps, inferencegraphs
+from ingressctl.api.admission import Refusal
 from ingressctl.api.inferenceservices import KIND
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding
@@ -22,7 +23,7 @@ RUNTIMES: tuple[Kind, ...] = (
     ("serving.kserve.io", "ServingRuntime"),
     ("serving.kserve.io", "ClusterServingRuntime"),
 )
-ADMITTED = frozenset({KIND, *RUNTIMES})
+ADMITTED = frozenset({KIND, inferencegraphs.KIND, *RUNTIMES})
 REFUSALS = frozenset({"IC1122", "IC1301", "IC1302"})
 """Codes that mean: no cluster would take this object."""
 
@@ -33,16 +34,30 @@ SHIPPED = {"security": '{"autoMountServiceAccountToken": true}'}
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The object as it would be stored, and error findings if it would not be."""
+    """The object as it would be stored, and error findings if it would not be.
+
+    `warnings` are findings about what is stored all the same.
+    """
 
     stored: Raw
     refusals: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
 
 
 def refusals(obj: Raw, *, world: World, settings: Settings) -> tuple[Finding, ...]:
     """Why admission refuses the object, as error findings; empty if it is admitted."""
+    return _judged(obj, world, settings).refusals
+
+
+def found(obj: Raw, *, world: World, settings: Settings) -> tuple[Finding, ...]:
+    """What admission has to say of the object: refusals, or warnings."""
+    judged = _judged(obj, world, settings)
+    return (*judged.refusals, *judged.warnings)
+
+
+def _judged(obj: Raw, world: World, settings: Settings) -> Judgement:
     held = bool((obj.get("metadata") or {}).get("uid"))
-    return judge(obj, old=obj if held else None, world=world, settings=settings).refusals
+    return judge(obj, old=obj if held else None, world=world, settings=settings)
 
 
 def judge(obj: Raw, *, old: Raw | None, world: World, settings: Settings) -> Judgement:
@@ -69,17 +84,22 @@ def judge(obj: Raw, *, old: Raw | None, world: World, settings: Settings) -> Jud
         return Judgement(obj)
     return Judgement(
         admitted.stored,
-        tuple(
-            Finding.of(
-                "IC1302",
-                ref,
-                path=refusal.path,
-                difference=refusal.difference,
-                text=refusal.message,
-                remedy=refusal.remedy,
-            )
-            for refusal in admitted.refusals
-        ),
+        _told("IC1302", ref, admitted.refusals),
+        _told("IC6001", ref, admitted.warnings),
+    )
+
+
+def _told(code: str, ref: Ref, refusals: tuple[Refusal, ...]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding.of(
+            code,
+            ref,
+            path=refusal.path,
+            difference=refusal.difference,
+            text=refusal.message,
+            remedy=refusal.remedy,
+        )
+        for refusal in refusals
     )
 
 
@@ -105,5 +125,10 @@ def _config(world: World, settings: Settings) -> dict[str, str]:
 
 
 def _peers(ref: Ref, world: World) -> Iterator[Raw]:
-    """The other runtimes: what a runtime must not contradict, and a service may name."""
-    return (obj for kind in RUNTIMES for obj in world.list(kind) if ref_of(obj) != ref)
+    """The other runtimes: what a runtime must not contradict, and a service may name.
+
+    Of a graph the other graphs: it must not lead through them to itself.
+    """
+    graph = inferencegraphs.KIND
+    kinds_of_peers = (graph,) if (ref.group, ref.kind) == graph else RUNTIMES
+    return (obj for kind in kinds_of_peers for obj in world.list(kind) if ref_of(obj) != ref)

@@ -71,7 +71,7 @@ def _checked(cascade: Cascade, base: World, settings: Settings) -> Iterator[Find
 
 def _admission(base: World, settings: Settings) -> Iterator[Finding]:
     for obj in base:
-        yield from admitting.refusals(obj, world=base, settings=settings)
+        yield from admitting.found(obj, world=base, settings=settings)
 
 
 def order(finding: Finding) -> tuple[str, tuple[str, ...], str, str]:

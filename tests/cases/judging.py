@@ -21,6 +21,8 @@ def judge(run: Run, result: stages.Result) -> list[str]:
         faults += _status(run.expect["status"], result)
     if "stored" in run.expect and not _refused_at_admission(run):
         faults += admission_stage.compare_stored(result.stored, run.expect["stored"])
+    if "warning" in run.expect:
+        faults += _matches(run.expect["warning"]["match"], result.warnings, "warning")
     return faults
 
 
@@ -29,9 +31,13 @@ def _errors(run: Run, result: stages.Result) -> list[str]:
     if error is None:
         return [f"unexpected error: {fault}" for fault in result.faults]
     wanted = (error if isinstance(error, dict) else yaml.safe_load(error))["match"]
-    if any(wanted in fault for fault in result.faults):
+    return _matches(wanted, result.faults, "error")
+
+
+def _matches(wanted: str, texts: list[str], what: str) -> list[str]:
+    if any(wanted in text for text in texts):
         return []
-    return [f"no error contains {wanted!r}; there are {result.faults}"]
+    return [f"no {what} contains {wanted!r}; there are {texts}"]
 
 
 def _refused_at_admission(run: Run) -> bool:

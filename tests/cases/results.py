@@ -22,3 +22,4 @@ class Result:
     steps: tuple[cascade.Step, ...] = ()
     objects: list[Raw] | None = None
     stored: Raw | None = None
+    warnings: list[str] = field(default_factory=list)

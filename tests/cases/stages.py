@@ -14,7 +14,7 @@ from ingressctl.core.settings import Part, Settings
 from ingressctl.core.world import Kind, World
 from ingressctl.plan import cascade
 from ingressctl.sources.kserve import reconcile as kserve
-from tests.cases import admission_stage, comparing, selecting
+from tests.cases import admission_stage, comparing, graph_stage, selecting
 from tests.cases.loading import Run
 from tests.cases.results import Result
 
@@ -152,6 +152,7 @@ STAGES: Mapping[str, Callable[[Run], Result]] = {
     "validate": run_validate,
     "default": run_default,
     "admit-runtime": run_admit_runtime,
+    "graph-validation": graph_stage.validate,
 }
 
 

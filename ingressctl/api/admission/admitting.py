@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ingressctl.api.admission import schema
+from ingressctl.api import inferencegraphs
+from ingressctl.api.admission import graphs, schema
 from ingressctl.api.admission.defaulting import default
 from ingressctl.api.admission.forms import implementations
 from ingressctl.api.admission.refusals import Differs, Operation, Refusal
 from ingressctl.api.admission.validation import validate
+from ingressctl.api.models.inferencegraphs import InferenceGraph
 from ingressctl.api.models.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw
 
@@ -22,6 +24,8 @@ class Admitted:
 
     stored: Raw
     refusals: tuple[Refusal, ...]
+    warnings: tuple[Refusal, ...] = ()
+    """What is stored all the same and should be known."""
 
 
 def admit(
@@ -37,6 +41,10 @@ def admit(
 
     Raises configmaps.ConfigFault when a key of the configuration cannot be used.
     """
+    if new.get("kind") == "InferenceGraph" and operation != "delete":
+        _, faults = schema.parse(InferenceGraph, new)
+        if faults:
+            return Admitted(new, faults)
     if new.get("kind") != "InferenceService" or operation == "delete":
         stored = new
     else:
@@ -46,7 +54,14 @@ def admit(
     faults = validate(
         stored, old=old, operation=operation, config=config, differs=differs, peers=peers
     )
-    return Admitted(stored, faults)
+    return Admitted(stored, faults, () if faults else _warnings(stored, differs))
+
+
+def _warnings(stored: Raw, differs: Differs) -> tuple[Refusal, ...]:
+    if stored.get("kind") != "InferenceGraph":
+        return ()
+    spec = inferencegraphs.loose(stored)
+    return () if spec is None else tuple(graphs.warnings(spec, differs=differs))
 
 
 def _is_empty(new: Raw) -> bool:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ingressctl.api import configmaps
-from ingressctl.api.admission import canaries, containers, forms, multinode, names, scaling, storage
+from ingressctl.api.admission import (
+    canaries,
+    containers,
+    forms,
+    modes,
+    multinode,
+    names,
+    scaling,
+    storage,
+)
 from ingressctl.api.admission.refusals import Differs, Refusal
-from ingressctl.api.inferenceservices import MODE_ANNOTATION
 from ingressctl.api.models.inferenceservices import Component, InferenceService, Predictor
 from ingressctl.api.refs import Raw
 
@@ -107,14 +114,5 @@ def _traffic_percents(
 
 
 def _mode(service: InferenceService, config: Mapping[str, str]) -> str:
-    """Status, annotation, default: as the reconcile resolves it (spec 2)."""
-    stored = (service.status.deploymentMode if service.status else None) or ""
-    written = (service.metadata.annotations or {}).get(MODE_ANNOTATION, "")
-    for mode in (stored, written):
-        known = configmaps.OLD_MODES.get(mode, mode)
-        if known in configmaps.MODES:
-            return known
-    try:
-        return configmaps.parse_default_mode(config.get("deploy"))
-    except configmaps.ConfigFault:
-        return ""
+    stored = service.status.deploymentMode if service.status else None
+    return modes.resolve(stored, service.metadata.annotations, config)

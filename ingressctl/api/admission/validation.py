@@ -1,7 +1,8 @@
 """What admission refuses, in KServe's order but all faults at once.
 
-Source of the rules: spec/kserve-ingress.md 19, spec/kserve-runtimes.md 2, 11, 13. The
-schema comes first: with a fault in it no rule is asked. Nothing here raises.
+Source of the rules: spec/kserve-ingress.md 19, spec/kserve-runtimes.md 2, 11, 13,
+spec/inferencegraph.md 2. The schema comes first: with a fault in it no rule is asked. Nothing
+here raises.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 
-from ingressctl.api.admission import promotion, runtimes, schema, services
+from ingressctl.api import inferencegraphs
+from ingressctl.api.admission import graphs, promotion, runtimes, schema, services
 from ingressctl.api.admission.refusals import Differs, Operation, Refusal
+from ingressctl.api.models.inferencegraphs import InferenceGraph
 from ingressctl.api.models.inferenceservices import InferenceService
 from ingressctl.api.models.servingruntimes import ServingRuntime
 from ingressctl.api.refs import Raw
@@ -30,14 +33,16 @@ def validate(
     """Why `new` is not stored; empty if it is. Other kinds are never refused.
 
     `old` is the stored object on update, `config` `data` of inferenceservice-config,
-    `peers` the ServingRuntimes and ClusterServingRuntimes there are, in any order; it is
-    looked at only where a rule needs it.
+    `peers` the ServingRuntimes and ClusterServingRuntimes there are, or the InferenceGraphs,
+    in any order; it is looked at only where a rule needs it.
     """
     if operation == "delete":
         return ()
     kind = new.get("kind")
     if kind == "InferenceService":
         return _validate_service(new, old, config, differs, peers)
+    if kind == "InferenceGraph":
+        return _validate_graph(new, old, operation, config, differs, peers)
     if isinstance(kind, str) and kind in RUNTIME_KINDS:
         stored = peers if old is None else (*peers, old)
         return _validate_runtime(new, kind, differs, stored)
@@ -82,3 +87,26 @@ def _validate_runtime(
     if runtime is None:
         return faults
     return tuple(runtimes.refusals(runtime, kind=kind, differs=differs, peers=peers))
+
+
+def _validate_graph(
+    new: Raw,
+    old: Raw | None,
+    operation: Operation,
+    config: Mapping[str, str],
+    differs: Differs,
+    peers: Iterable[Raw],
+) -> tuple[Refusal, ...]:
+    if operation == "update" and _is_deleted(new):
+        return ()
+    _, faults = schema.parse(InferenceGraph, new)
+    if faults and differs("IG-R20"):
+        return faults
+    spec = inferencegraphs.loose(new)
+    if spec is None:
+        return faults
+    stored = None if old is None else inferencegraphs.loose(old)
+    ask = functools.partial(graphs.of_object, config=config, differs=differs, peers=tuple(peers))
+    if old is None or stored is None:
+        return tuple(ask(new, spec))
+    return tuple(_new_ones(ask(new, spec), ask(old, stored)))

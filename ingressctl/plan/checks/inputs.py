@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ingressctl.api import unknown_fields
+from ingressctl.api import inferencegraphs, unknown_fields
 from ingressctl.api.inferenceservices import KIND
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.outcome import Finding
@@ -26,7 +26,7 @@ def of_objects(objects: Iterable[Raw]) -> Iterator[Finding]:
     for obj in objects:
         ref = ref_of(obj)
         yield from _kind(ref)
-        if (ref.group, ref.kind) == KIND:
+        if (ref.group, ref.kind) in (KIND, inferencegraphs.KIND):
             yield from _fields(obj)
 
 
@@ -43,4 +43,5 @@ def _kind(ref: Ref) -> Iterator[Finding]:
 def _fields(obj: Raw) -> Iterator[Finding]:
     for path, name, known in unknown_fields.find(obj):
         guess = f" (did you mean {known}?)" if known else ""
-        yield Finding.of("IC1120", ref_of(obj), path=path, name=name, guess=guess)
+        kind = ref_of(obj).kind
+        yield Finding.of("IC1120", ref_of(obj), path=path, kind=kind, name=name, guess=guess)

@@ -1,0 +1,64 @@
+"""Conditions: paths of gjson that must yield something (spec/inferencegraph.md 13).
+
+What does not parse never yields anything. What always does is no condition: a list of all
+matches, a multipath, a literal; and `&&` inside a query is text to compare with.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from ingressctl.api.admission.graphs.places import Place
+from ingressctl.api.admission.refusals import Refusal
+
+
+def refusals(place: Place) -> Iterator[Refusal]:
+    """A condition that can never hold, for it is not a path."""
+    fault = _fault(place.step.condition)
+    if fault:
+        yield Refusal(
+            f"{place} has a condition that is not a path of gjson: {fault}",
+            f"{place.path}.condition",
+            "write a path such as instances.0.kind or predictions.#(score>0.5)",
+            "IG-D35",
+        )
+
+
+def _fault(condition: str) -> str:
+    try:
+        gjson = importlib.import_module("ingressctl.api.gjson")
+    except ModuleNotFoundError:
+        return ""
+    try:
+        gjson.parse(condition)
+    except gjson.Unusable as error:
+        return str(error)
+    return ""
+
+
+def constant(place: Place) -> Iterator[Refusal]:
+    """A condition that does not decide what its text says."""
+    why = _why_constant(place.step.condition.strip())
+    if why:
+        yield Refusal(
+            f"{place} has the condition {place.step.condition!r}: {why}",
+            f"{place.path}.condition",
+            "write a path that yields something only when the step is wanted, such as "
+            "predictions.#(score>0.5)",
+            "IG-R21",
+        )
+
+
+def _why_constant(text: str) -> str:
+    if "&&" in text or "||" in text:
+        return "conditions have no && and ||; what follows the operator is a text to compare with"
+    if text.endswith(")#"):
+        return "the list of all matches is always there, even when it is empty"
+    if text.startswith("{") and text.endswith("}"):
+        return "an object made of paths is always there, even when it is empty"
+    if text.startswith("[") and text.endswith("]"):
+        return "a list made of paths is always there, even when it is empty"
+    if text == "@this":
+        return "it holds for every request"
+    return "a literal is always there" if text.startswith("!") else ""

@@ -149,18 +149,14 @@ def _applies(step: Step, wanted: Mapping[Ref, Raw], world: World) -> Iterator[Ap
 
 
 def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]:
-    """Groups to write one after the other: children behind what they wait for, routes last."""
+    """Groups to write one after the other: an object behind what it waits for, routes behind
+    all children. What exists already is waited for by nobody: an edit is one group."""
     after = {child.ref: child.after for child in step.outcome.children}
     left = {apply.ref: apply for apply in applies}
-    children = {ref: apply for ref, apply in left.items() if ref in after}
-    while children:
-        ready = [
-            ref for ref in children if not any(before in children for before in after[ref])
-        ] or list(children)
-        yield tuple(children.pop(ref) for ref in ready)
-    routes = tuple(apply for ref, apply in left.items() if ref not in after)
-    if routes:
-        yield routes
+    while left:
+        new = {ref for ref, apply in left.items() if ref in after and not apply.uid}
+        ready = [ref for ref in left if not new.intersection(after.get(ref, new))]
+        yield tuple(left.pop(ref) for ref in ready or list(left))
 
 
 def _writes_routes(step: Step, applies: Iterable[Apply]) -> bool:

@@ -131,6 +131,17 @@ def test_what_traffic_leads_to_comes_before_the_routes() -> None:
     assert names(plan) == [{"d"}, {"s"}, {"r"}]
 
 
+def test_an_edit_of_what_is_there_is_one_group_of_writes() -> None:
+    """Nobody waits for objects that exist: an edit reaches its routes in one step."""
+    deployment, service, route = obj("Deployment", "d"), obj("Service", "s"), obj("HTTPRoute", "r")
+    there = [deployment, service, route]
+    children = [child(service, deployment), child(deployment)]
+    plan = planned(step(children=children, routes=[route], changed=there), *there)
+    assert names(plan) == [{"d", "s", "r"}]
+    mixed = step(children=children, routes=[route], created=[service], changed=[deployment, route])
+    assert names(planned(mixed, deployment, route)) == [{"d", "s"}, {"r"}]
+
+
 def test_children_that_wait_for_each_other_are_written_all_the_same() -> None:
     one, two = obj("Deployment", "one"), obj("Service", "two")
     plan = planned(step(children=[child(one, two), child(two, one)], created=[one, two]))

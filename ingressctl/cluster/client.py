@@ -45,6 +45,11 @@ class Lost(Exception):
     """No answer came: refused, cut, or too late. The message is for people."""
 
 
+_LOST = (aiohttp.ClientError, TimeoutError, OSError, RuntimeError)
+"""What ends a request without an answer; aiohttp has a RuntimeError for a body whose connection
+went between two reads."""
+
+
 class Client:
     """One session to one API server. Use as an async context manager.
 
@@ -149,7 +154,7 @@ class Client:
                     raise answers.of(answer.status, answer.headers, data, answer.reason or "")
                 async for line in decoding.lines(answer.content):
                     yield line
-        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
+        except _LOST as fault:
             raise Lost(answers.told(fault)) from None
 
     @property
@@ -176,7 +181,7 @@ class Client:
                 if answer.status >= 300:
                     raise answers.of(answer.status, answer.headers, raw, answer.reason or "")
                 return _decoded(raw)
-        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
+        except _LOST as fault:
             self.observe(method, path, 0)
             raise Lost(answers.told(fault)) from None
 

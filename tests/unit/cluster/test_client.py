@@ -175,3 +175,16 @@ async def _asked(
             await ask(client)
     finally:
         await runner.cleanup()
+
+
+async def test_a_watch_whose_connection_went_between_two_lines_is_lost(
+    server: ApiServer, client: Client
+) -> None:
+    """The client library answers the next read of such a stream with an error of its own."""
+    watch = client.watch(f"{SPACES}", {"resourceVersion": "0"}, silence=5.0)
+    assert await anext(watch)
+    assert client._session.connector is not None
+    await client._session.connector.close()
+    await asyncio.sleep(0.05)
+    with pytest.raises(Lost):
+        assert [line async for line in watch] == [], "no line comes any more"

@@ -55,13 +55,23 @@ def group_of(api_version: str) -> str:
 
 def ref_of(obj: Raw) -> Ref:
     """The identity of a raw object. Missing parts become empty text."""
-    meta = obj.get("metadata") or {}
-    group, kind = group_of(obj.get("apiVersion") or ""), obj.get("kind") or ""
-    return _new_ref(Ref, (group, kind, meta.get("namespace") or "", meta.get("name") or ""))
+    try:  # asked for dozens of times an object, and nearly all have all four parts
+        meta = obj["metadata"]
+        parts = (group_of(obj["apiVersion"]), obj["kind"], meta["namespace"], meta["name"])
+    except (KeyError, TypeError, AttributeError):
+        parts = _parts(obj)
+    return _new_ref(Ref, _parts(obj) if None in parts else parts)
 
 
 _new_ref = tuple.__new__
-"""Asked for a dozen times an object: the generated constructor costs as much as the rest."""
+"""The generated constructor costs as much as the rest."""
+
+
+def _parts(obj: Raw) -> tuple[str, str, str, str]:
+    """The parts of an identity, some of which may be missing or null."""
+    meta = obj.get("metadata") or {}
+    group, kind = group_of(obj.get("apiVersion") or ""), obj.get("kind") or ""
+    return group, kind, meta.get("namespace") or "", meta.get("name") or ""
 
 
 def labels_of(obj: Raw) -> Mapping[str, str]:
@@ -82,7 +92,10 @@ def uid_of(obj: Raw) -> str:
 def controller_of(obj: Raw) -> Raw | None:
     """The owner reference with ``controller: true``, or None."""
     owners: Iterable[Raw] = (obj.get("metadata") or {}).get("ownerReferences") or ()
-    return next((owner for owner in owners if owner.get("controller")), None)
+    for owner in owners:
+        if owner.get("controller"):
+            return owner
+    return None
 
 
 class Owner(NamedTuple):

@@ -52,7 +52,10 @@ class Stored(Mapping[Ref, Raw]):
 
     def get(self, ref: Ref, default: Any = None) -> Any:
         """As of any mapping."""
-        return self[ref] if ref in self._bytes else default
+        found = self._recent.get(ref)
+        if found is None:
+            return self[ref] if ref in self._bytes else default
+        return found
 
     def __contains__(self, ref: object) -> bool:
         return ref in self._bytes

@@ -1,0 +1,134 @@
+"""Conditions of the usual shapes without decoding the document: keys, and one comparison.
+
+pygjson finds one key or index at a time; the walk over several and the comparison are our
+own, because its paths of several keys find what is not there (a key below another of its
+own name), and its comparisons are not those of gjson.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import orjson
+
+from ingressctl.api.gjson.comparing import Test, test
+from ingressctl.api.gjson.documents import NotJson
+
+if TYPE_CHECKING:
+    from pygjson import Path, Result
+
+try:
+    import pygjson
+except ImportError:  # pragma: no cover - platforms without a wheel
+    pygjson = None  # type: ignore[assignment]
+
+DEEP = 10_000
+"""Brackets in a document from which on its depth is looked at: pygjson knows no limit."""
+
+Holds = Callable[[bytes], bool]
+
+_KEY = r"(?:0|[1-9A-Za-z_][A-Za-z0-9_-]*)"
+_KEYS = rf"{_KEY}(?:\.{_KEY})*"
+_WORD = r"-?[A-Za-z0-9_][A-Za-z0-9_.+-]*"
+_COMPARED = (
+    rf"(?P<asked>{_KEYS}) *(?P<op>==|!=|<=|>=|=|<|>) *"
+    rf'(?:(?P<word>{_WORD})|"(?P<quoted>[A-Za-z0-9_.+ :/-]+)")'
+)
+_KEYS_ONLY = re.compile(_KEYS)
+_OF_DOCUMENT = re.compile(rf"\[@this\]\.#\({_COMPARED}\)")
+_OF_LIST = re.compile(rf"(?P<before>{_KEYS})\.#\({_COMPARED}\)(?:\.(?P<behind>{_KEYS}))?")
+
+
+def holds(text: str, *, typed: bool) -> Holds | None:
+    """The condition as a function of the document; None for any other shape."""
+    if pygjson is None:
+        return None
+    found = _OF_DOCUMENT.fullmatch(text)
+    if found is not None:
+        return _of_document(_path(found["asked"]), _test(found, typed=typed))
+    found = _OF_LIST.fullmatch(text)
+    if found is not None:
+        asked, behind = _path(found["asked"]), _path(found["behind"] or "")
+        return _of_list(_path(found["before"]), asked, _test(found, typed=typed), behind)
+    if _KEYS_ONLY.fullmatch(text) is not None:
+        return _of_keys(_path(text))
+    return None
+
+
+def _path(keys: str) -> tuple[Path, ...]:
+    return tuple(map(pygjson.compile, keys.split("."))) if keys else ()
+
+
+def _test(found: re.Match[str], *, typed: bool) -> Test:
+    op = "=" if found["op"] == "==" else found["op"]
+    return test(op, found["word"] or found["quoted"], typed=typed)
+
+
+def _of_keys(path: tuple[Path, ...]) -> Holds:
+    return lambda document: _found(_root(document), path) is not None
+
+
+def _of_document(asked: tuple[Path, ...], test: Test) -> Holds:
+    def hold(document: bytes) -> bool:
+        found = _found(_root(document), asked)
+        return found is not None and _compares(found, test)
+
+    return hold
+
+
+def _of_list(
+    before: tuple[Path, ...], asked: tuple[Path, ...], test: Test, behind: tuple[Path, ...]
+) -> Holds:
+    def hold(document: bytes) -> bool:
+        items = _found(_root(document), before)
+        if items is None or items.type_ is not list:
+            return False
+        for item in items:
+            assert not isinstance(item, str)  # only an object gives its keys
+            found = _found(item, asked)
+            if found is not None and _compares(found, test):
+                return _found(item, behind) is not None
+        return False
+
+    return hold
+
+
+def _root(document: bytes) -> Result:
+    """The whole document. Raises NotJson."""
+    if document.count(b"[") + document.count(b"{") > DEEP:
+        _not_too_deep(document)
+    try:
+        if not pygjson.validate(document):
+            raise NotJson("the document is no JSON")
+        return pygjson.get_bytes(document, "@this")
+    except UnicodeDecodeError as error:
+        raise NotJson(str(error)) from None
+
+
+def _not_too_deep(document: bytes) -> None:
+    """Raises NotJson for nesting that would end the process."""
+    try:
+        orjson.loads(document)
+    except orjson.JSONDecodeError as error:
+        raise NotJson(str(error)) from None
+
+
+def _found(value: Result, path: tuple[Path, ...]) -> Result | None:
+    for part in path:
+        if value.type_ is not dict and value.type_ is not list:
+            return None
+        value = value.get(part)
+        if not value.exists():
+            return None
+    return value
+
+
+def _compares(value: Result, test: Test) -> bool:
+    kind = value.type_
+    if kind is str:
+        return test(value.value)
+    if kind is bool:
+        return test(value.to_bool())
+    return (kind is int or kind is float) and test(value.to_float())

@@ -15,7 +15,7 @@ import pytest
 from e2e import doors
 from e2e.bed import bed as beds
 from e2e.bed.bed import Bed
-from e2e.load import pictures, runs
+from e2e.load import pictures, runs, ways
 from e2e.load.loop import Loop
 from e2e.load.rollout import Told
 from e2e.load.runs import Pace, Runs
@@ -25,8 +25,6 @@ EVERY_WRITE = bool(os.environ.get("INGRESSCTL_EVERY_WRITE"))
 STEP = 1 if EVERY_WRITE else 13
 ORDERS = (True, False) if EVERY_WRITE else (True,)
 """Whether the first to die has no answer to its write, and the second one has; or otherwise."""
-
-PROVIDERS = ("gateway_api", "istio")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,7 @@ def bed(make_bed: Callable[..., Bed]) -> Bed:
 
 @pytest.fixture(scope="module")
 def gateway_api(bed: Bed, pods: Pods, loop: Loop) -> Runs:
-    return Runs(bed, loop, "gateway_api", Pace())
+    return Runs(bed, loop, ways.over_istiod(bed, "gateway_api"), Pace())
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +73,7 @@ def test_nobody_notices_a_predictor_that_becomes_what_the_canary_was(gateway_api
 
 @pytest.mark.usefixtures("pods")
 def test_nobody_notices_a_rollout_over_virtual_services(bed: Bed, loop: Loop) -> None:
-    assert_unnoticed(Runs(bed, loop, "istio", Pace()).run())
+    assert_unnoticed(Runs(bed, loop, ways.over_istiod(bed, "istio"), Pace()).run())
 
 
 @pytest.mark.parametrize("before", ORDERS)

@@ -9,7 +9,7 @@ import pytest
 from e2e import doors
 from e2e.bed import bed as beds
 from e2e.bed.bed import Bed
-from e2e.load import runs
+from e2e.load import runs, ways
 from e2e.load.loop import Loop
 from e2e.load.runs import Pace, Runs
 from e2e.pods.running import Pods
@@ -30,7 +30,7 @@ def bed(make_bed: Callable[..., Bed]) -> Bed:
 def test_nobody_notices_a_rollout_before_a_slow_gateway(bed: Bed, pods: Pods) -> None:
     """The objects say what is to be long before Envoy does: nothing that it leads to may go."""
     with Loop() as loop:
-        told = Runs(bed, loop, "gateway_api", PACE).run()
+        told = Runs(bed, loop, ways.over_istiod(bed, "gateway_api"), PACE).run()
     assert told.failures == []
     assert told.cut == []
     assert told.sent == told.answered > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
 from collections.abc import Coroutine
 from types import TracebackType
@@ -33,9 +34,13 @@ class Loop:
         self._thread.join(SECONDS)
         self._loop.close()
 
+    def begin(self, work: Coroutine[Any, Any, Value]) -> concurrent.futures.Future[Value]:
+        """Let it go on beside the caller."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
     def run(self, work: Coroutine[Any, Any, Value], *, seconds: float = SECONDS) -> Value:
         """What comes of it. Raises what it raises, and TimeoutError."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
+        return self.begin(work).result(seconds)
 
 
 async def _cancel_all() -> None:

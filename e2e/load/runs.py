@@ -9,20 +9,17 @@ from dataclasses import dataclass
 
 import yaml
 
-from e2e import charts, controllers, doors
-from e2e.bed import gateways
+from e2e import charts, controllers
 from e2e.bed.bed import Bed
 from e2e.load import rollout, service
 from e2e.load.loop import Loop
 from e2e.load.replicas import Replicas
 from e2e.load.rollout import Rollout, Told
 from e2e.load.switch import Deadly, Switch
+from e2e.load.ways import Way
 
 DOMAINS = ("one.example.com", "two.example.com")
 """What hosts are below, in turn: each rollout renames them to the other one."""
-
-ENTRIES = {"gateway_api": doors.KSERVE_PORT, "istio": gateways.PLAIN}
-"""Where requests come in, by provider."""
 
 
 def nobody(_write: int) -> bool:
@@ -39,18 +36,12 @@ class Pace:
 
 
 class Runs:
-    """With one provider; `started` gives controllers the rights of a release."""
+    """On one way to the pods, with the rights of a release for it."""
 
-    def __init__(self, bed: Bed, loop: Loop, provider: str, pace: Pace) -> None:
-        self._bed, self._loop, self._provider, self._pace = bed, loop, provider, pace
+    def __init__(self, bed: Bed, loop: Loop, way: Way, pace: Pace) -> None:
+        self._bed, self._loop, self._way, self._pace = bed, loop, way, pace
         self._numbers = itertools.count(10)
-        values = {
-            "providers": [provider],
-            "provider": provider,
-            "write": ["routes", "workloads"],
-            "beside": "",
-        }
-        self._account = controllers.account(bed, values)
+        self._account = controllers.account(bed, way.values)
 
     def run(
         self, deadly: Deadly = nobody, *, before: bool = True, stable: str = rollout.NEXT
@@ -58,29 +49,27 @@ class Runs:
         """One rollout whose controllers die where `deadly` says."""
         number = next(self._numbers)
         domains = DOMAINS if number % 2 else DOMAINS[::-1]
-        name = f"{self._provider[0]}{number}"
+        name = f"{self._way.provider[0]}{number}"
         story = Rollout(
             self._bed,
             self._loop,
             name=name,
-            address=f"{self._bed.gateway.reached}:{self._bed.gateway.ports[self._entry]}",
+            address=self._way.address,
             domains=domains,
             drain=self._pace.drain,
             stable=stable,
+            drains=self._way.drains,
         )
         self._bed.apply(yaml.safe_dump(service.config(domains[0])))
         switch = Switch(self._bed, deadly, before=before, written=story.heard)
         try:
             with self._running(switch, name) as replicas:
+                self._way.begin()
                 told = story.run(replicas, switch)
         finally:
             self._bed.kubectl("delete", "isvc", name, "-n", service.NAMESPACE)
         self._keep(name, told)
         return told
-
-    @property
-    def _entry(self) -> int:
-        return ENTRIES[self._provider]
 
     @contextmanager
     def _running(self, switch: Switch, name: str) -> Iterator[Replicas]:
@@ -107,8 +96,9 @@ class Runs:
         return (
             "--config-namespace=kserve",
             "--write=routes,workloads",
-            f"--providers={self._provider}",
-            f"--provider={self._provider}",
+            f"--providers={self._way.provider}",
+            f"--provider={self._way.provider}",
+            *self._way.flags,
             "--no-leader-elect",
             f"--settle-seconds={self._pace.settle:g}",
         )
@@ -123,4 +113,3 @@ def prepare(bed: Bed) -> None:
     """What has to be there before the first rollout."""
     charts.need_helm()
     charts.make_namespaces(bed)
-    bed.apply(yaml.safe_dump_all(doors.objects(bed.gateway)))

@@ -62,7 +62,7 @@ class FaultProxy:
                 connection.transport.abort()  # one that a stalled client never empties stays open
         await self._runner.cleanup()
         await self._session.close()
-        await asyncio.sleep(0)  # aborted transports close their sockets in the next turn
+        await asyncio.sleep(0.25)  # transports close their sockets in the turns after
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.requests += 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from ingressctl.api.durations import seconds
 from ingressctl.api.refs import Ref
 from ingressctl.core.model import Service, Split
 from ingressctl.core.outcome import Finding
@@ -21,16 +21,6 @@ UNSET = {
     "ingress": "none in the object: the controller's own holds (ingress-nginx: 60s of silence)",
     "gateway_api": "none set: the gateway's own holds",
 }
-
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|ns|h|m|s)")
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-
-
-def seconds(duration: str) -> float | None:
-    """A Go duration in seconds; None for no limit (0) or no duration."""
-    parts = _PART.findall(duration)
-    total = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    return total or None
 
 
 def of_rule(provider: str, entry: str, rule: TableRule) -> Limit:

@@ -483,16 +483,65 @@ TABLE: tuple[Difference, ...] = (
         "One object must not be able to stop its own data plane.",
     ),
     Difference(
+        ("IG-D3",),
+        "A header list that is empty hands every header to every step.",
+        "Empty entries are ignored: an empty list hands on none.",
+        "Tokens and cookies must not leak to models.",
+    ),
+    Difference(
+        ("IG-D9", "F72"),
+        "Soft tolerates statuses alone: a step that cannot be reached, or a member of an "
+        "Ensemble that is no JSON object, fails all with 500.",
+        "An unreachable step counts as a 502 of that step; an Ensemble takes any JSON, "
+        "nothing as null and text as a text.",
+        "Soft means that the rest goes on.",
+    ),
+    Difference(
+        ("IG-D10", "F75"),
+        "Statuses are lost: 500 for an unreachable step, for a timeout, for a nested Switch "
+        "without a match; 200 for a failed step before an unmet condition.",
+        "502, 504, 404, and the status of the step whose body is returned.",
+        "A caller must be able to tell what is worth a retry.",
+    ),
+    Difference(
         ("IG-D11",),
         "A condition on the first step of a Sequence is stored and always answers 500.",
         "Refused at admission and at the router's start.",
         "There is no answer before the first step to look at.",
     ),
     Difference(
+        ("IG-D12",),
+        "Mapping predictions to instances drops all other fields, rounds big integers and "
+        "takes the key in any case.",
+        "Only the key predictions is renamed; the rest and the raw values stay.",
+        "Nobody asked for the loss.",
+    ),
+    Difference(
+        ("IG-D13",),
+        "An Ensemble encodes its answers anew: big integers change, keys are sorted, "
+        "characters escaped.",
+        "The bytes of each answer are put in as they are.",
+        "It is exact, and faster.",
+    ),
+    Difference(
         ("IG-D14",),
         "Any text in data, also $response.predictions, silently means $request.",
         "All but $request and $response is refused at admission and at the router's start.",
         "The step would get another input than its author thinks.",
+    ),
+    Difference(
+        ("IG-D16", "F17"),
+        "Header patterns match anywhere in Go's form of a name, case counts, and the list is "
+        "split at commas.",
+        "A pattern takes the whole name in any case, and the list may be JSON.",
+        "Authorization must not let Proxy-Authorization through, and x-b3-.* is meant to match.",
+    ),
+    Difference(
+        ("IG-D17",),
+        "Content-Type and Content-Encoding of the client are dropped; with Accept-Encoding "
+        "propagated the client gets gzip without being told.",
+        "The fields that a body is read by go to the step and back; Accept-Encoding never goes.",
+        "Binary tensors and packed bodies break otherwise.",
     ),
     Difference(
         ("IG-D19",),
@@ -502,10 +551,46 @@ TABLE: tuple[Difference, ...] = (
         "Every request finds a route.",
     ),
     Difference(
+        ("IG-D22",),
+        "Trace context and request ids are dropped unless a pattern names them.",
+        "They are handed on, each call as a span of its own.",
+        "A request through a graph can be followed.",
+    ),
+    Difference(
+        ("IG-D24",),
+        "Redirects of model servers are followed, 302 as GET without a body.",
+        "A redirect is the answer of the step.",
+        "A model server must not choose whom the router calls.",
+    ),
+    Difference(
+        ("IG-D29", "F71"),
+        "A Hard failure in an Ensemble waits for all steps before it, and the others run on.",
+        "It is answered at once and the rest is cancelled.",
+        "The answer cannot change any more.",
+    ),
+    Difference(
         ("IG-D30",),
         "An Ensemble step named like the index of an unnamed step is overwritten.",
         "Refused at admission and at the router's start.",
         "No answer is lost.",
+    ),
+    Difference(
+        ("IG-D32", "F21"),
+        "Answers are read whole and their content type is guessed.",
+        "The last step's answer is handed on as it comes, with its content type.",
+        "Tokens of a language model are wanted one by one.",
+    ),
+    Difference(
+        ("IG-D33",),
+        "A Switch answers 404 to a request that is not JSON.",
+        "400.",
+        "The route is not missing, the request is bad.",
+    ),
+    Difference(
+        ("IG-D34",),
+        "In a condition a word counts as 0 when the value is a number.",
+        "Values of different types are different.",
+        "0 equals no word.",
     ),
     Difference(
         ("IG-D35",),

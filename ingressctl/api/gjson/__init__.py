@@ -1,9 +1,11 @@
 """The condition language of graphs: paths of gjson that exist, or do not.
 
 `parse` gives a `Condition`; it raises `Unusable`, and `Condition.exists` raises `NotJson`.
+`is_json` tells whether bytes are a document at all, as quickly as can be.
 """
 
 from ingressctl.api.gjson.conditions import Condition, Unusable, parse
 from ingressctl.api.gjson.documents import NotJson
+from ingressctl.api.gjson.swift import is_json
 
-__all__ = ["Condition", "NotJson", "Unusable", "parse"]
+__all__ = ["Condition", "NotJson", "Unusable", "is_json", "parse"]

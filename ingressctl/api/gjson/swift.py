@@ -97,22 +97,32 @@ def _of_list(
 
 def _root(document: bytes) -> Result:
     """The whole document. Raises NotJson."""
-    if document.count(b"[") + document.count(b"{") > DEEP:
-        _not_too_deep(document)
-    try:
-        if not pygjson.validate(document):
-            raise NotJson("the document is no JSON")
-        return pygjson.get_bytes(document, "@this")
-    except UnicodeDecodeError as error:
-        raise NotJson(str(error)) from None
+    if not is_json(document):
+        raise NotJson("the document is no JSON")
+    return pygjson.get_bytes(document, "@this")
 
 
-def _not_too_deep(document: bytes) -> None:
-    """Raises NotJson for nesting that would end the process."""
+def is_json(document: bytes) -> bool:
+    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm."""
+    if pygjson is None or document.count(b"[") + document.count(b"{") > DEEP:
+        return _is_decoded(document)
+    return bool(pygjson.validate(document)) and (document.isascii() or _is_utf8(document))
+
+
+def _is_decoded(document: bytes) -> bool:
     try:
         orjson.loads(document)
-    except orjson.JSONDecodeError as error:
-        raise NotJson(str(error)) from None
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _is_utf8(document: bytes) -> bool:
+    try:
+        document.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _found(value: Result, path: tuple[Path, ...]) -> Result | None:

@@ -147,8 +147,9 @@ class Upstream(Protocol):
         *,
         until: float | None,
         stream: bool,
+        method: bytes = b"POST",
     ) -> Answer:
-        """POST the body. `headers` are all but Host and Content-Length.
+        """Send the body. `headers` are all but Host and Content-Length.
 
         With `stream` the answer comes as soon as its head is there, if its body is not
         already. Raises StepFailed; a connection that the server closed while it was idle is
@@ -161,5 +162,5 @@ class Engine(Protocol):
     """One graph, ready to run. A new graph is a new engine; running requests keep theirs."""
 
     async def run(self, request: Request) -> Answer:
-        """The answer of the graph; never raises but for cancellation."""
+        """The answer of the graph; raises nothing but cancellation and NoAnswer."""
         ...

@@ -53,6 +53,7 @@ def test_the_first_of_a_key_that_stands_twice_counts(path: str) -> None:
 def test_what_is_no_json_is_told_apart_from_what_is_missing(text: str, document: bytes) -> None:
     with pytest.raises(gjson.NotJson):
         gjson.parse(text).exists(document)
+    assert not gjson.is_json(document)
 
 
 def test_a_document_with_many_brackets_that_is_not_deep_is_judged() -> None:

@@ -1,0 +1,290 @@
+"""The kinds of node: how the steps of each are run (spec/inferencegraph.md 11).
+
+What depends on `compat` is decided when a graph is made, in `Manner`; a request only
+follows it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from ingressctl.api import gjson
+from ingressctl.core.differences import Compat
+from ingressctl.dataplane.router import bodies, faults, reference
+from ingressctl.dataplane.router.faults import Failed
+from ingressctl.dataplane.router.ports import Answer, NoAnswer
+from ingressctl.dataplane.router.propagation import ENTITY
+from ingressctl.dataplane.router.steps import Payload, Run, Step
+
+MAX_DEPTH = 64
+"""Nodes that stand in one another; only a graph with a loop can come here (IG-D1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """Where nodes differ from the reference."""
+
+    soft_calls: bool  # IG-D9
+    keeps_status: bool  # IG-D10
+    keeps_fields: bool  # IG-D12
+    splices: bool  # IG-D13
+    hands_on: bool  # IG-D17
+    shares: bool  # IG-D19
+    decides_at_once: bool  # IG-D29
+    knows_type: bool  # IG-D32
+    refuses_no_json: bool  # IG-D33
+    has_default: bool  # IG-D35
+
+    @staticmethod
+    def of(compat: Compat) -> Manner:
+        """The manner of a `compat`."""
+        return Manner(
+            soft_calls=compat.differs("IG-D9"),
+            keeps_status=compat.differs("IG-D10"),
+            keeps_fields=compat.differs("IG-D12"),
+            splices=compat.differs("IG-D13"),
+            hands_on=compat.differs("IG-D17"),
+            shares=compat.differs("IG-D19"),
+            decides_at_once=compat.differs("IG-D29"),
+            knows_type=compat.differs("IG-D32"),
+            refuses_no_json=compat.differs("IG-D33"),
+            has_default=compat.differs("IG-D35"),
+        )
+
+    def tolerates(self, failed: Failed, run: Run) -> bool:
+        """Whether a Soft step may fail like this, as if it had answered with a status.
+
+        Not when the time of the request is over: then nobody waits for what is left.
+        """
+        if failed.kind == "step":
+            return self.soft_calls and not (failed.status == 504 and run.is_over())
+        return failed.kind in ("route", "input") and self.keeps_status
+
+    def payload(self, answer: Answer) -> Payload:
+        """An answer as what the next step gets."""
+        if not self.hands_on:
+            return Payload(answer.body, ())
+        return Payload(answer.body, [field for field in answer.headers if field[0] in ENTITY])
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step of a node, with what the node asks of it."""
+
+    step: Step
+    name: str
+    hard: bool = False
+    condition: gjson.Condition | None = None
+    from_answer: bool = False
+    maps: bool = False
+    weight: int | None = None
+
+
+class Telling:
+    """Whom a node tells what it decided; `explain` listens, a router does not."""
+
+    def skipped(self, node: str, step: str, why: str) -> None:
+        """A step was not taken."""
+
+    def taken(self, node: str, step: str, why: str) -> None:
+        """A step was taken, or ended its node."""
+
+
+class Sequence_:  # noqa: N801 - Sequence is a type of Python
+    """One step after the other; the last one that ran gives the answer."""
+
+    __slots__ = ("entries", "manner", "name", "telling")
+
+    def __init__(
+        self, name: str, entries: Sequence[Entry], manner: Manner, telling: Telling | None
+    ) -> None:
+        self.name = name
+        self.entries = tuple(entries)
+        self.manner = manner
+        self.telling = telling
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        last: Answer | None = None
+        final = len(self.entries) - 1
+        for index, entry in enumerate(self.entries):
+            if entry.condition is not None and not self._goes_on(entry, last):
+                return self._unmet(last)
+            given = payload
+            if entry.from_answer and last is not None:
+                given = self.manner.payload(last)
+            if entry.maps:
+                given = self._mapped(given)
+            last = await self._step(entry, run, given, stream=stream and index == final)
+            if entry.hard and not 200 <= last.status < 300:
+                self._tell(entry, "it is Hard and failed: its answer is that of the node")
+                return last
+        if last is None:
+            raise NoAnswer
+        return last
+
+    async def _step(self, entry: Entry, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        try:
+            return await entry.step.run(run, payload, stream=stream)
+        except Failed as failed:
+            if entry.hard or not self.manner.tolerates(failed, run):
+                raise
+            return faults.answer(failed.status, failed.cause)
+
+    def _goes_on(self, entry: Entry, last: Answer | None) -> bool:
+        """Whether the answer before meets the condition of a step."""
+        assert entry.condition is not None
+        try:
+            body = b"" if last is None else _readable(last.body, bodies.coding(last.headers))
+            met = entry.condition.exists(body)
+        except (gjson.NotJson, bodies.Unreadable):
+            cause = f"invalid response: what came before step {entry.name} is not JSON"
+            raise Failed("graph", 502 if self.manner.keeps_status else 500, cause) from None
+        if self.telling is not None:
+            tell = self.telling.taken if met else self.telling.skipped
+            tell(self.name, entry.name, f"condition {entry.condition.text}")
+        return met
+
+    def _unmet(self, last: Answer | None) -> Answer:
+        assert last is not None
+        return last if self.manner.keeps_status else Answer(200, last.headers, last.body)
+
+    def _mapped(self, payload: Payload) -> Payload:
+        packed = bodies.coding(payload.entity)
+        try:
+            body = bodies.unpacked(payload.body, packed)
+        except bodies.Unreadable:
+            return payload
+        changed = bodies.mapped(body) if self.manner.keeps_fields else reference.mapped(body)
+        if changed is body:
+            return payload
+        kept = [field for field in payload.entity if field[0] == b"content-type"]
+        return Payload(changed, kept)
+
+    def _tell(self, entry: Entry, why: str) -> None:
+        if self.telling is not None:
+            self.telling.taken(self.name, entry.name, why)
+
+
+class Switch:
+    """The first step whose condition the request meets."""
+
+    __slots__ = ("default", "entries", "fixed", "manner", "name", "telling")
+
+    def __init__(
+        self,
+        name: str,
+        entries: Sequence[Entry],
+        manner: Manner,
+        telling: Telling | None,
+        *,
+        is_root: bool,
+    ) -> None:
+        self.name = name
+        self.manner = manner
+        self.telling = telling
+        self.fixed = is_root
+        self.entries = tuple(entry for entry in entries if entry.condition is not None)
+        others = [entry for entry in entries if entry.condition is None]
+        self.default = others[0] if others and manner.has_default else None
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        entry = self._chosen(payload)
+        return await entry.step.run(run, payload, stream=stream)
+
+    def _chosen(self, payload: Payload) -> Entry:
+        try:
+            body = _readable(payload.body, bodies.coding(payload.entity))
+            for entry in self.entries:
+                assert entry.condition is not None
+                if entry.condition.exists(body):
+                    self._tell(entry, f"condition {entry.condition.text}")
+                    return entry
+                if self.telling is not None:
+                    self.telling.skipped(self.name, entry.name, f"condition {entry.condition.text}")
+        except (gjson.NotJson, bodies.Unreadable):
+            if self.manner.refuses_no_json:
+                cause = "the request is not JSON, which the conditions of a Switch look into"
+                raise Failed("input", 400, cause, fixed=True) from None
+            raise self._no_match() from None
+        if self.default is None:
+            raise self._no_match()
+        self._tell(self.default, "no condition held")
+        return self.default
+
+    def _no_match(self) -> Failed:
+        cause = "None of the routes matched with the switch condition"
+        return Failed("route", 404, cause, fixed=self.fixed)
+
+    def _tell(self, entry: Entry, why: str) -> None:
+        if self.telling is not None:
+            self.telling.taken(self.name, entry.name, why)
+
+
+class Splitter:
+    """One step by chance, as its weight is."""
+
+    __slots__ = ("bounds", "entries", "name", "random", "telling", "total")
+
+    def __init__(
+        self,
+        name: str,
+        entries: Sequence[Entry],
+        manner: Manner,
+        telling: Telling | None,
+        *,
+        random: Callable[[], float],
+    ) -> None:
+        self.name = name
+        self.telling = telling
+        self.random = random
+        self.entries = tuple(entries)
+        self.bounds = tuple(accumulate(entry.weight or 0 for entry in entries))
+        total = self.bounds[-1] if self.bounds else 0
+        self.total = float(total) if manner.shares else 100.0
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        place = bisect_right(self.bounds, self.random() * self.total)
+        if place == len(self.entries):
+            raise Failed("graph", 500, "no route was selected by the splitter")
+        entry = self.entries[place]
+        if self.telling is not None:
+            self.telling.taken(self.name, entry.name, f"weight {entry.weight} of {self.total:g}")
+        return await entry.step.run(run, payload, stream=stream)
+
+
+class WithoutWeight(Splitter):
+    """A Splitter with a step that has no weight: the reference panics."""
+
+    __slots__ = ()
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        raise NoAnswer
+
+
+class Inner:
+    """A step that is a node of the graph."""
+
+    __slots__ = ("bounded", "node")
+
+    def __init__(self) -> None:
+        self.node: Step
+        self.bounded = False
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        if self.bounded:
+            run.depth += 1
+            if run.depth > MAX_DEPTH:
+                raise NoAnswer
+        return await self.node.run(run, payload, stream=stream)
+
+
+def _readable(body: bytes, packed: bytes) -> bytes:
+    return bodies.unpacked(body, packed) if packed else body

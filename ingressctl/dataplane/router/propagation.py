@@ -1,0 +1,124 @@
+"""Which headers of the client reach a step, and which of a step's answer reach the client.
+
+Patterns are decided once for each name and remembered; a request only looks names up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from ingressctl.api import re2
+from ingressctl.core.differences import Compat
+from ingressctl.dataplane.router.ports import Headers
+
+Field = tuple[bytes, bytes]
+Match = Callable[[str], bool]
+
+FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+"""Never taken over: they belong to one message on one connection."""
+
+ENTITY = frozenset({b"content-type", b"content-encoding", b"inference-header-content-length"})
+"""What a body cannot be read without (IG-D17)."""
+
+TRACE = frozenset({b"traceparent", b"tracestate", b"baggage", b"x-request-id"})
+"""Handed on whatever the patterns say, so that what belongs together can be found (IG-D22)."""
+
+MAX_NAMES = 1024
+"""Names whose decision is remembered: clients choose them."""
+
+
+def of_environment(text: str | None, compat: Compat) -> list[str] | None:
+    """The patterns of PROPAGATE_HEADERS: KServe's comma list, or a JSON list (IG-D16)."""
+    if text is None:
+        return None
+    if compat.differs("IG-D16") and text.lstrip().startswith("["):
+        try:
+            return msgspec.json.decode(text, type=list[str])
+        except msgspec.DecodeError:
+            pass
+    return text.split(",")
+
+
+class Names:
+    """A set of header names that is given by patterns and by names taken always."""
+
+    def __init__(
+        self, matches: Iterable[Match], always: frozenset[bytes], never: frozenset[bytes]
+    ) -> None:
+        self._matches = tuple(matches)
+        self._always = always
+        self._never = never
+        self._known: dict[bytes, bool] = {}
+
+    def pick(self, headers: Headers) -> list[Field]:
+        """Those of the headers that belong to the set, in their order."""
+        known = self._known
+        picked = []
+        for field in headers:
+            name = field[0]
+            taken = known.get(name)
+            if taken is None:
+                taken = self._decide(name)
+            if taken:
+                picked.append(field)
+        return picked
+
+    def _decide(self, name: bytes) -> bool:
+        taken = name in self._always or (name not in self._never and self._is_matched(name))
+        if len(self._known) < MAX_NAMES:
+            self._known[name] = taken
+        return taken
+
+    def _is_matched(self, name: bytes) -> bool:
+        text = canonical(name)
+        return any(match(text) for match in self._matches)
+
+
+def canonical(name: bytes) -> str:
+    """The name as Go writes it: `X-Request-Id`."""
+    return "-".join(part.capitalize() for part in name.decode("latin-1").split("-"))
+
+
+def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
+    """The tests of patterns; one that does not compile matches nothing.
+
+    KServe looks for a match anywhere in the canonical name, and an empty pattern matches
+    all names (IG-D3). Ours take the whole name, in any case (IG-D16).
+    """
+    if compat.differs("IG-D3"):
+        patterns = [pattern for pattern in patterns if pattern.strip()]
+    whole = compat.differs("IG-D16")
+    return [match for match in (_match(pattern, whole=whole) for pattern in patterns) if match]
+
+
+def _match(pattern: str, *, whole: bool) -> Match | None:
+    try:
+        compiled = re2.compiled(pattern)
+    except re2.PatternFault:
+        return None
+    if not whole:
+        return lambda name: compiled.search(name) is not None
+    anyhow = re.compile(compiled.pattern, compiled.flags | re.IGNORECASE)
+    return lambda name: anyhow.fullmatch(name) is not None
+
+
+def inwards(patterns: Iterable[str], compat: Compat) -> Names:
+    """What reaches a step beside the fields of its body."""
+    never = FRAMING
+    if compat.differs("IG-D17"):
+        never = never | ENTITY | {b"accept-encoding"}
+    always = TRACE if compat.differs("IG-D22") else frozenset()
+    return Names(of_patterns(patterns, compat), always, never)
+
+
+def outwards(patterns: Iterable[str], compat: Compat) -> Names:
+    """What of a step's answer reaches the client."""
+    always = set()
+    if compat.differs("IG-D32"):
+        always.add(b"content-type")
+    if compat.differs("IG-D17"):
+        always |= {b"content-encoding", b"inference-header-content-length"}
+    return Names(of_patterns(patterns, compat), frozenset(always), FRAMING | ENTITY)

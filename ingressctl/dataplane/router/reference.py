@@ -1,0 +1,105 @@
+"""What KServe's router does to bodies because it is written in Go; under its `compat` only.
+
+Answers are decoded into maps with 64-bit floats and encoded again (IG-D12, IG-D13), and the
+content type of an answer is guessed (IG-D32).
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from ingressctl.api import gjson
+
+_ESCAPES = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+_CONTROLS = frozenset({*range(9), 11, *range(14, 27), *range(28, 32)})
+_SNIFFED = 512
+
+
+def encoded(value: Any) -> bytes:
+    """JSON as Go writes it: keys sorted, integers as floats, some characters escaped."""
+    return "".join(_pieces(value)).encode(errors="replace")
+
+
+def _pieces(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        members = [
+            piece for key in sorted(value) for piece in (",", _text(key), ":", *_pieces(value[key]))
+        ]
+        return ["{", *members[1:], "}"]
+    if isinstance(value, list):
+        items = [piece for item in value for piece in (",", *_pieces(item))]
+        return ["[", *items[1:], "]"]
+    if isinstance(value, str):
+        return [_text(value)]
+    if isinstance(value, float):
+        return [_number(value)]
+    return [json.dumps(value)]
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
+
+
+def _number(value: float) -> str:
+    if value == int(value) and abs(value) < 1e21:
+        return "-0" if str(value) == "-0.0" else str(int(value))
+    if 1e-6 <= abs(value) < 1e21:
+        return format(Decimal(repr(value)), "f")
+    digits, _, exponent = repr(value).partition("e")
+    power = int(exponent)
+    return f"{digits.removesuffix('.0')}e{'-' if power < 0 else '+'}{abs(power)}"
+
+
+def decoded(body: bytes) -> Any:
+    """The value with all numbers as floats. Raises ValueError."""
+    try:
+        return json.loads(body.decode(), parse_int=float, parse_constant=_refused)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(f"invalid character in {word}")
+
+
+def again(body: bytes) -> bytes:
+    """The value decoded and encoded."""
+    return encoded(decoded(body))
+
+
+def mapped(body: bytes) -> bytes:
+    """Predictions as instances, and nothing else; the body as it is if there are none."""
+    try:
+        value = decoded(body)
+    except ValueError:
+        return body
+    found: dict[str, Any] = {}
+    for name, field in value.items() if isinstance(value, dict) else ():
+        if name.lower() in ("predictions", "instances") and field is not None:
+            found[name.lower()] = field
+    if not all(isinstance(field, list) for field in found.values()):
+        return body
+    predictions = found.get("predictions")
+    return encoded({"instances": predictions}) if predictions else body
+
+
+def content_type(body: bytes) -> bytes | None:
+    """The content type of an answer by its bytes; None for an empty one."""
+    if not body:
+        return None
+    if gjson.is_json(body):
+        return b"application/json"
+    start = body[:_SNIFFED]
+    if start[:3] == b"\x1f\x8b\x08":
+        return b"application/x-gzip"
+    if start.lstrip(b"\t\n\x0c\r ")[:14].upper().startswith((b"<!DOCTYPE HTML", b"<HTML")):
+        return b"text/html; charset=utf-8"
+    if start.lstrip(b"\t\n\x0c\r ").startswith(b"<?xml"):
+        return b"text/xml; charset=utf-8"
+    if _CONTROLS.intersection(start):
+        return b"application/octet-stream"
+    return b"text/plain; charset=utf-8"

@@ -1,0 +1,325 @@
+"""What a graph does with a request, beside what the cases of graph-router tell."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import random
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+
+from ingressctl.dataplane.router.ports import Answer, NoAnswer, StepFailed
+from tests.unit.dataplane.stand_in import (
+    JSON,
+    Pieces,
+    StandIn,
+    ask,
+    failing,
+    graph,
+    lost,
+    made,
+    request,
+    step,
+    unreachable,
+    value,
+)
+
+REFUSED = pytest.mark.parametrize(
+    ("failed", "status"),
+    [
+        (unreachable(), 502),
+        (lost(), 502),
+        (StepFailed("unusable", "it is no HTTP", sent=True), 502),
+        (StepFailed("late", "the step did not answer in time", sent=True), 504),
+    ],
+    ids=lambda item: getattr(item, "failure", item),
+)
+
+
+@REFUSED
+async def test_a_hard_step_without_an_answer_decides_the_status(
+    failed: StepFailed, status: int
+) -> None:
+    upstream = StandIn(a=failed, b=1)
+    spec = graph("Sequence", step("a", name="first", dependency="Hard"), step("b"))
+    answer = await ask(spec, upstream)
+    assert answer.status == status
+    assert value(answer) == {
+        "error": "Failed to process request",
+        "cause": f'step "first" of node "root": {failed.text}',
+    }
+    assert upstream.order == ["a"]
+
+
+@REFUSED
+async def test_a_soft_step_without_an_answer_lets_the_rest_go_on(
+    failed: StepFailed, status: int
+) -> None:
+    upstream = StandIn(a=failed, b=lambda called: orjson.loads(called.body))
+    spec = graph("Sequence", step("a"), step("b", data="$response"))
+    assert "cause" in value(await ask(spec, upstream))
+    last = await ask(graph("Sequence", step("b"), step("a")), StandIn(a=failed, b=1))
+    assert last.status == status
+
+
+async def test_an_unmet_condition_ends_with_the_answer_and_status_before() -> None:
+    upstream = StandIn(a=failing(503, {"kind": "x"}), b=1)
+    spec = graph("Sequence", step("a"), step("b", condition='[@this].#(kind=="y")'))
+    for compat, status in (("better", 503), ("kserve", 200)):
+        answer = await ask(spec, upstream, compat=compat)
+        assert (answer.status, value(answer)) == (status, {"kind": "x"})
+    assert upstream.order == ["a", "a"]
+
+
+async def test_a_condition_on_what_is_no_json_fails_the_graph() -> None:
+    spec = graph("Sequence", step("a"), step("b", condition="kind"))
+    assert (await ask(spec, StandIn(a=b"plain", b=1))).status == 502
+    assert (await ask(spec, StandIn(a=b"plain", b=1), compat="kserve")).status == 500
+
+
+async def test_the_answer_before_is_sent_on_with_its_own_type() -> None:
+    upstream = StandIn(a=Answer(200, [(b"content-type", b"text/csv")], b"1,2"), b=1, c=1)
+    spec = graph("Sequence", step("a"), step("b", data="$response"), step("c"))
+    await ask(spec, upstream, {"x": 1})
+    assert [called.headers[b"content-type"] for called in upstream.calls] == [
+        b"application/json",
+        b"text/csv",
+        b"application/json",
+    ]
+    assert [called.body for called in upstream.calls] == [b'{"x":1}', b"1,2", b'{"x":1}']
+
+
+@pytest.mark.parametrize(
+    ("body", "sent"),
+    [
+        (
+            b'{"model_name":"m", "predictions": [9007199254740993, 1.0] ,"instances":[0]}',
+            b'{"model_name":"m","instances":[9007199254740993, 1.0]}',
+        ),
+        (b'{"predictions":[]}', None),
+        (b'{"predictions":[ ]}', None),
+        (b'{"predictions":{"a":1}}', None),
+        (b'{"Predictions":[1]}', None),
+        (b"[1]", None),
+        (b"no json", None),
+        (b"", None),
+    ],
+)
+async def test_only_filled_predictions_become_instances(body: bytes, sent: bytes | None) -> None:
+    upstream = StandIn(a=1)
+    await ask(graph("Sequence", step("a", mapPredictionsToInstances=True)), upstream, body)
+    assert upstream.calls[0].body == (body if sent is None else sent)
+
+
+async def test_packed_bodies_are_unpacked_where_they_are_read_and_only_there() -> None:
+    packed = gzip.compress(b'{"kind":"x","predictions":[1]}')
+    coding = (b"content-encoding", b"gzip")
+    upstream = StandIn(a=Answer(200, [JSON, coding], packed), b=1)
+    await ask(graph("Switch", step("a", condition="kind")), upstream, packed, coding)
+    assert upstream.calls[0].body == packed
+    assert upstream.calls[0].headers[b"content-encoding"] == b"gzip"
+    spec = graph("Sequence", step("b", mapPredictionsToInstances=True))
+    await ask(spec, upstream, packed, coding)
+    assert orjson.loads(upstream.calls[1].body) == {"kind": "x", "instances": [1]}
+    assert b"content-encoding" not in upstream.calls[1].headers
+    spec = graph("Ensemble", step("a", name="a"))
+    assert value(await ask(spec, upstream)) == {"a": {"kind": "x", "predictions": [1]}}
+
+
+async def test_a_packed_answer_is_unpacked_for_a_client_that_does_not_take_it() -> None:
+    packed = gzip.compress(b"1")
+    upstream = StandIn(a=Answer(200, [JSON, (b"content-encoding", b"gzip")], packed))
+    spec = graph("Sequence", step("a"))
+    plain = await ask(spec, upstream)
+    assert plain.body == b"1"
+    assert list(plain.headers) == [JSON]
+    kept = await ask(spec, upstream, None, (b"accept-encoding", b"br, gzip"))
+    assert kept.body == packed
+    assert (b"content-encoding", b"gzip") in kept.headers
+    broken = StandIn(a=Answer(200, [JSON, (b"content-encoding", b"gzip")], packed[:-4]))
+    assert (await ask(spec, broken)).status == 502
+
+
+async def test_the_default_branch_is_taken_when_no_condition_holds() -> None:
+    spec = graph("Switch", step("d", name="d"), step("a", condition="a"))
+    upstream = StandIn(a="a", d="d")
+    assert value(await ask(spec, upstream, {"a": 1})) == "a"
+    assert value(await ask(spec, upstream, {"b": 1})) == "d"
+    assert (await ask(spec, upstream, {"b": 1}, compat="kserve")).status == 404
+    refused = await ask(spec, upstream, b"a=1")
+    assert refused.status == 400
+    assert "not JSON" in value(refused)["cause"]
+
+
+@pytest.mark.parametrize("outer", ["Sequence", "Ensemble"])
+async def test_a_nested_switch_without_a_match_is_a_404_of_its_step(outer: str) -> None:
+    inner = ("Switch", [step("a", condition="a")])
+    hard = graph(outer, step(nodeName="s", name="s", dependency="Hard"), s=inner)
+    assert (await ask(hard, StandIn(a=1))).status == 404
+    assert (await ask(hard, StandIn(a=1), compat="kserve")).status == 500
+    soft = graph(outer, step(nodeName="s", name="s"), s=inner)
+    answer = await ask(soft, StandIn(a=1))
+    if outer == "Sequence":
+        assert answer.status == 404
+    else:
+        assert answer.status == 200
+        assert value(answer)["s"]["status"] == 404
+
+
+async def test_an_ensemble_takes_any_answer_and_keeps_its_bytes() -> None:
+    upstream = StandIn(
+        a=Answer(200, [JSON], b' {"id": 9007199254740993, "t": "<&>"}'),
+        b=b"plain \xff",
+        c=Answer(204, [], b""),
+        d=unreachable(),
+        e=Answer(200, [JSON], b"[1,2.50]"),
+    )
+    spec = graph("Ensemble", *(step(host, name=host) for host in "abcd"), step("e"))
+    answer = await ask(spec, upstream)
+    assert answer.status == 200
+    assert answer.body.startswith(b'{"a": {"id": 9007199254740993, "t": "<&>"},"b":"plain ')
+    assert answer.body.endswith(b',"4":[1,2.50]}')
+    merged = value(answer)
+    assert merged["b"] == "plain �"
+    assert merged["c"] is None
+    assert (merged["d"]["status"], list(answer.headers)) == (502, [JSON])
+
+
+async def test_a_hard_failure_in_an_ensemble_ends_the_others() -> None:
+    upstream = StandIn(slow=(30.0, 1), fast=failing(503), other=(30.0, 1))
+    steps = [step("slow"), step("fast", dependency="Hard"), step("other")]
+    async with asyncio.timeout(5):
+        answer = await ask(graph("Ensemble", *steps), upstream)
+    assert (answer.status, value(answer)) == (503, {"detail": 503})
+    await asyncio.sleep(0)
+    assert upstream.open == 0
+
+
+async def test_a_client_that_leaves_cancels_every_call() -> None:
+    upstream = StandIn(a=(30.0, 1), b=(30.0, 1), c=1)
+    spec = graph("Sequence", step(nodeName="n"), step("c"), n=("Ensemble", [step("a"), step("b")]))
+    task = asyncio.get_running_loop().create_task(ask(spec, upstream))
+    await asyncio.sleep(0.01)
+    assert upstream.open == 2
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (upstream.open, upstream.order) == (0, ["a", "b"])
+
+
+async def test_a_splitter_shares_by_weight_whatever_the_sum() -> None:
+    upstream = StandIn(a="a", b="b", c="c")
+    steps = [step("a", weight=1), step("b", weight=3), step("c", weight=0)]
+    engine = made(graph("Splitter", *steps), upstream, chance=random.Random(7).random)
+    counted = Counter([value(await engine.run(request())) for _ in range(4000)])
+    assert set(counted) == {"a", "b"}
+    assert 0.22 < counted["a"] / 4000 < 0.28
+
+
+@pytest.mark.parametrize("point", [0.0, 0.5, 0.999999999999])
+async def test_a_splitter_always_finds_a_route(point: float) -> None:
+    steps = [step("a", weight=0), step("b", weight=100), step("a", weight=0)]
+    upstream = StandIn(a="a", b="b")
+    assert value(await ask(graph("Splitter", *steps), upstream, chance=lambda: point)) == "b"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        graph("Sequence"),
+        graph("Splitter", step("a")),
+        graph("Sequence", step(nodeName="root")),
+        graph("Ensemble", step(nodeName="n"), n=("Sequence", [step(nodeName="root")])),
+    ],
+    ids=["no steps", "no weight", "loop", "longer loop"],
+)
+async def test_where_the_reference_panics_there_is_no_answer(spec: dict[str, Any]) -> None:
+    with pytest.raises(NoAnswer):
+        await ask(spec, StandIn(a=1), compat="kserve")
+
+
+@pytest.mark.parametrize("url", ["ftp://a/x", "a:1", "http://", "http://[1", ""])
+@pytest.mark.parametrize("compat", ["kserve", "better"])
+async def test_a_url_that_cannot_be_called_fails_the_request(url: str, compat: str) -> None:
+    answer = await ask(graph("Sequence", {"serviceUrl": url}), StandIn(), compat=compat)
+    assert answer.status == 500
+    assert "URL" in value(answer)["cause"]
+
+
+async def test_a_dangling_node_fails_the_request() -> None:
+    answer = await ask(graph("Sequence", step(nodeName="nope")), StandIn(), compat="kserve")
+    assert (answer.status, "nope" in value(answer)["cause"]) == (500, True)
+
+
+async def test_the_last_hop_is_handed_on_unread() -> None:
+    """Of a Sequence the last step, of a Switch or Splitter the chosen one, of nodes in nodes."""
+    events = (b"content-type", b"text/event-stream")
+    for spec in (
+        graph("Sequence", step("a"), step("s")),
+        graph("Switch", step("s", condition="@this")),
+        graph("Splitter", step("s", weight=100)),
+        graph("Sequence", step(nodeName="n"), n=("Switch", [step("s", condition="@this")])),
+    ):
+        pieces = Pieces(b"data: 1\n\n", b"data: 2\n\n")
+        upstream = StandIn(a=1, s=Answer(200, [events], b"", pieces))
+        answer = await ask(spec, upstream)
+        assert answer.stream is not None
+        assert list(answer.headers) == [events]
+        assert [piece async for piece in answer.stream] == [b"data: 1\n\n", b"data: 2\n\n"]
+        assert [called.stream for called in upstream.calls if called.host == "s"] == [True]
+
+
+async def test_what_is_read_or_followed_is_not_streamed() -> None:
+    upstream = StandIn(a={"k": 1}, b=1)
+    await ask(graph("Sequence", step("a"), step("b", condition="k")), upstream)
+    await ask(graph("Ensemble", step("a")), upstream)
+    await ask(graph("Sequence", step("b")), upstream, compat="kserve")
+    assert [called.stream for called in upstream.calls] == [False, True, False, False]
+
+
+async def test_answers_of_the_graph_carry_what_graph_and_step_allow() -> None:
+    answered = Answer(
+        200,
+        [JSON, (b"x-cost", b"1"), (b"x-trace", b"t"), (b"set-cookie", b"s"), (b"server", b"u")],
+        b"{}",
+    )
+    one = step("a", name="a", responseHeaders=["X-Cost"])
+    two = step("b", name="b")
+    spec = graph("Ensemble", one, two, spec={"responseHeaders": ["x-trace"]})
+    answer = await ask(spec, StandIn(a=answered, b=answered))
+    assert list(answer.headers) == [
+        JSON,
+        (b"x-cost", b"1"),
+        (b"x-trace", b"t"),
+        (b"x-trace", b"t"),
+    ]
+
+
+async def test_a_request_that_never_ends_is_answered_in_its_time() -> None:
+    loop = asyncio.get_running_loop()
+    spec = graph("Sequence", step("a"), step("b"))
+    answer = await ask(spec, StandIn(a=(30.0, 1), b=1), until=loop.time() + 0.02)
+    assert answer.status == 504
+
+
+async def test_a_step_has_its_own_time_and_the_graph_a_default() -> None:
+    upstream = StandIn(a=1, b=1, c=1)
+    steps = [step("a", timeout="1500ms"), step("b"), step("c", timeout="1m")]
+    spec = graph("Sequence", *steps, spec={"routerTimeouts": {"serviceClient": 5}})
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    await ask(spec, upstream, until=before + 10)
+    after = loop.time() - before
+    limits = [called.until - before for called in upstream.calls if called.until]
+    for limit, wanted in zip(limits, (1.5, 5.0, 10.0), strict=True):
+        assert wanted <= limit <= wanted + after
+
+
+async def test_a_node_as_a_step_has_its_own_time() -> None:
+    upstream = StandIn(a=(30.0, 1))
+    inner = ("Sequence", [step("a")])
+    answer = await ask(graph("Sequence", step(nodeName="n", timeout="20ms"), n=inner), upstream)
+    assert answer.status == 504

@@ -13,11 +13,11 @@ from ingressctl.api import admission, configmaps, inferencegraphs
 from ingressctl.api.admission import Refusal
 from ingressctl.api.inferenceservices import KIND
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, World
 from ingressctl.plan import kinds
-from ingressctl.sources.kserve import config as configuration
 
 RUNTIMES: tuple[Kind, ...] = (
     ("serving.kserve.io", "ServingRuntime"),

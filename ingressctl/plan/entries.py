@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from ingressctl.api import configmaps
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.kserve import configuration as config
 from ingressctl.core.model import External, Service, Target
 from ingressctl.core.naming import internal_host
 from ingressctl.core.world import Reads
 from ingressctl.sources.knative import gateways
-from ingressctl.sources.kserve import config
 
 MESH = "mesh"
 _WORDS = ("gateway", "ingress")

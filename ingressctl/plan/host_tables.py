@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from ingressctl.api import configmaps, inferenceservices
 from ingressctl.api.refs import Raw, Ref, group_of, ref_of
 from ingressctl.core import naming
+from ingressctl.core.kserve import configuration as config
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import Reads, World
 from ingressctl.plan.host_index import HostIndex
 from ingressctl.sources.knative import traffic
-from ingressctl.sources.kserve import config
 
 _NAME = re.compile(r"\.Name\b")
 

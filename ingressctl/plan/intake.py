@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from ingressctl.api import configchecks, shapes
 from ingressctl.api.refs import Kind, Raw, Ref, ref_of
 from ingressctl.core import managed
+from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import World
 from ingressctl.plan import kinds
-from ingressctl.sources.kserve import config as configuration
 
 
 class Taken(Value, frozen=True):

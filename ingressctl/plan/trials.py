@@ -15,11 +15,11 @@ from typing import Any
 
 from ingressctl.api import configmaps
 from ingressctl.api.refs import Raw, Ref
+from ingressctl.core.kserve import configuration
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import admitting, overlay
 from ingressctl.plan.manifests import Document
-from ingressctl.sources.kserve import config as configuration
 
 
 class TrialFault(ValueError):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from ingressctl.api import configchecks
 from ingressctl.api.configchecks import Notice
 from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
+from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
 from ingressctl.plan.checks.picture import CONFIG_MAP, Picture
-from ingressctl.sources.kserve import config as configuration
 
 KNATIVE = ("config-network", "config-domain", "config-defaults", "config-features", "config-istio")
 

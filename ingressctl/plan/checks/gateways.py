@@ -13,6 +13,7 @@ import yaml
 from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION, InferenceService
 from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION, Ref
+from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Kind
 from ingressctl.plan.checks import istio
@@ -26,7 +27,6 @@ from ingressctl.plan.checks.picture import (
     Picture,
     spec_of,
 )
-from ingressctl.sources.kserve import config as configuration
 
 GATEWAY_CLASS: Kind = ("gateway.networking.k8s.io", "GatewayClass")
 

@@ -12,11 +12,11 @@ from typing import Any
 from ingressctl.api import configmaps
 from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.kserve import configuration
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads, World
 from ingressctl.plan import registry
 from ingressctl.plan.cascade import Cascade, Step
-from ingressctl.sources.kserve import config as configuration
 
 VIRTUAL_SERVICE: Kind = ("networking.istio.io", "VirtualService")
 ISTIO_GATEWAY: Kind = ("networking.istio.io", "Gateway")

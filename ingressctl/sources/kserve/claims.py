@@ -14,10 +14,10 @@ from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
 from ingressctl.api.refs import Raw
 from ingressctl.core import naming
+from ingressctl.core.kserve import configuration, hosts, mode, visibility
 from ingressctl.core.model import Host
 from ingressctl.core.world import Claim, Claimant, Reads
-from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import hosts, mode, views, visibility
+from ingressctl.sources.kserve import component_hosts, views
 from ingressctl.sources.kserve.draft import Draft
 
 
@@ -57,7 +57,7 @@ def _standard(
             hosts.additional_hosts(top, known, ingress.additionalIngressDomains, reads)
         )
     for component, _ in service.components:
-        name = hosts.component_name(service, component, provider, reads)
+        name = component_hosts.component_name(service, component, provider, reads)
         yield hosts.standard_host(service, name, ingress, reads)
 
 
@@ -65,7 +65,7 @@ def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) ->
     private = visibility.labelled_local(service, "Knative", reads)
     if ingress.disableIstioVirtualHost or private:
         return
-    host = hosts.knative_host(service, Draft.of(service, reads).component_url, reads)
+    host = component_hosts.knative_host(service, Draft.of(service, reads).component_url, reads)
     if not host or host == hosts.internal_host(service, service.name, reads):
         return
     yield host

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit, urlunsplit
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.core.conditions import Conditions
+from ingressctl.core.kserve.configuration import Config
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
 from ingressctl.sources.kserve import readiness
-from ingressctl.sources.kserve.config import Config
 
 DEPENDENTS = ("PredictorReady", "IngressReady")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from urllib.parse import urlsplit, urlunsplit
 
 from ingressctl.core import naming
+from ingressctl.core.kserve import hosts, visibility
 from ingressctl.core.outcome import Fault, Finding, Keep
-from ingressctl.sources.kserve import hosts, knative_routes, readiness, visibility
+from ingressctl.sources.kserve import component_hosts, knative_routes, readiness
 from ingressctl.sources.kserve.draft import Context, Routing
 
 
@@ -21,7 +22,7 @@ def reconcile_routes(context: Context) -> Routing:
         _check_path(context, path)
     except naming.NameFault as fault:
         return _bad_path(context, str(fault))
-    host = hosts.knative_host(service, context.draft.component_url, context.reads)
+    host = component_hosts.knative_host(service, context.draft.component_url, context.reads)
     exposure = knative_routes.Exposure(host, _is_local(context, host), path)
     if waiting or not host:
         _publish(context, exposure, waiting)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ingressctl.api.inferenceservices import GATEWAYS_ANNOTATION
 from ingressctl.core import naming
+from ingressctl.core.kserve import configuration, hosts, metadata
 from ingressctl.core.model import (
     ANY,
     MESH,
@@ -29,8 +30,7 @@ from ingressctl.core.model import (
     Split,
 )
 from ingressctl.core.values import replace
-from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import hosts, metadata, patterns
+from ingressctl.sources.kserve import patterns
 from ingressctl.sources.kserve.draft import Context
 
 

@@ -9,20 +9,11 @@ from ingressctl.api import configchecks, configmaps
 from ingressctl.api.inferenceservices import InferenceService, ViewFault
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings, passes
+from ingressctl.core.kserve import configuration, initial_scale, mode, visibility
 from ingressctl.core.outcome import Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.values import replace
 from ingressctl.core.world import Reads
-from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve import (
-    initial_scale,
-    knative,
-    mode,
-    standard,
-    stop,
-    summary,
-    views,
-    visibility,
-)
+from ingressctl.sources.kserve import knative, standard, stop, summary, views
 from ingressctl.sources.kserve.components import phase, stopping
 from ingressctl.sources.kserve.components.made import Made
 from ingressctl.sources.kserve.components.scope import Scope
@@ -47,8 +38,8 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         draft.fields["deploymentMode"] = resolved
         if resolved == "Knative" and KNATIVE_SERVICE in reads.settings.absent:
             return _without_knative(draft)
-        if resolved == "Knative":
-            service = initial_scale.checked(service, reads)
+        if resolved == "Knative" and not initial_scale.holds(service, reads):
+            service = service.without_annotation(initial_scale.ANNOTATION)
         scope = Scope.of(service, config, resolved, draft, reads)
         return _outcome(scope, _components(scope))
     except ViewFault as fault:

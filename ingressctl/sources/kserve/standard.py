@@ -10,16 +10,15 @@ from collections.abc import Callable
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import naming
 from ingressctl.core.conditions import Status
+from ingressctl.core.kserve import hosts, visibility
 from ingressctl.core.model import Group, Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.sources.kserve import (
-    hosts,
     ingress_extras,
     ports,
     readiness,
     standard_compat,
     standard_routes,
-    visibility,
 )
 from ingressctl.sources.kserve.draft import Context, Routing
 

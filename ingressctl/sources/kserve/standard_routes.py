@@ -10,6 +10,7 @@ from __future__ import annotations
 from ingressctl.api.inferenceservices import Component
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
+from ingressctl.core.kserve import hosts, metadata
 from ingressctl.core.model import (
     ANY,
     Entry,
@@ -26,7 +27,7 @@ from ingressctl.core.model import (
     Split,
 )
 from ingressctl.core.values import replace
-from ingressctl.sources.kserve import canary, hosts, metadata, patterns, ports
+from ingressctl.sources.kserve import canary, component_hosts, patterns, ports
 from ingressctl.sources.kserve.draft import Context
 
 ROLES: dict[str, Role] = {
@@ -39,7 +40,9 @@ DEFAULT_TIMEOUT = 60
 
 def component_route(context: Context, component: str) -> Route:
     """The route under the component's own host. Raises naming.NameFault."""
-    name = hosts.component_name(context.service, component, context.provider, context.reads)
+    name = component_hosts.component_name(
+        context.service, component, context.provider, context.reads
+    )
     host = hosts.standard_host(context.service, name, context.ingress, context.reads)
     rules = protocol_rules(context, component)
     if component == "predictor":

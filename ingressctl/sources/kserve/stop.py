@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ingressctl.core.kserve import visibility
 from ingressctl.core.outcome import Keep
-from ingressctl.sources.kserve import visibility
 from ingressctl.sources.kserve.draft import Context, Routing
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ingressctl.api.inferenceservices import Component
 from ingressctl.api.refs import Raw
-from ingressctl.sources.kserve import metadata
+from ingressctl.core.kserve import metadata
+from ingressctl.core.kserve.configuration import Config
 from ingressctl.sources.kserve.components.traffic import Target
 from ingressctl.sources.kserve.components.workload import Workload
-from ingressctl.sources.kserve.config import Config
 
 API_VERSION = "serving.knative.dev/v1"
 MANAGED = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ingressctl.api.inferenceservices import STOP_ANNOTATION, Canary
 from ingressctl.api.refs import Raw
-from ingressctl.sources.kserve import config as configuration
+from ingressctl.core.kserve import configuration
 from ingressctl.sources.kserve.components import (
     canaries,
     deployments,

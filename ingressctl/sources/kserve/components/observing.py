@@ -13,7 +13,8 @@ from typing import Any
 from ingressctl.api.inferenceservices import Canary
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import knative_hosts, naming
-from ingressctl.sources.kserve import hosts, readiness
+from ingressctl.core.kserve import hosts
+from ingressctl.sources.kserve import readiness
 from ingressctl.sources.kserve.components import next_revision, revisions, standard_status
 from ingressctl.sources.kserve.components.scope import Scope
 from ingressctl.sources.kserve.components.standard_status import Readiness

@@ -9,8 +9,9 @@ from __future__ import annotations
 from ingressctl.api.inferenceservices import MODE_ANNOTATION, Canary
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
+from ingressctl.core.kserve import mode
 from ingressctl.core.outcome import Event, Fault, Finding
-from ingressctl.sources.kserve import mode, readiness
+from ingressctl.sources.kserve import readiness
 from ingressctl.sources.kserve.components import (
     canaries,
     choosing,

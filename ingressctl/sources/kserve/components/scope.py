@@ -8,10 +8,10 @@ from typing import Any
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw
+from ingressctl.core.kserve import configuration
+from ingressctl.core.kserve.configuration import Config
 from ingressctl.core.values import Value
 from ingressctl.core.world import Reads
-from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve.config import Config
 from ingressctl.sources.kserve.draft import Draft
 
 OWN_REASONS = frozenset({"Stopped", "ReconcileFailed"})

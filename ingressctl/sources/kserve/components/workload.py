@@ -11,11 +11,11 @@ from typing import Any
 
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Raw, Ref
+from ingressctl.core.kserve import metadata
+from ingressctl.core.kserve.configuration import Config
 from ingressctl.core.values import Value
-from ingressctl.sources.kserve import metadata
 from ingressctl.sources.kserve.components import added
 from ingressctl.sources.kserve.components.pods import Pod
-from ingressctl.sources.kserve.config import Config
 
 ISVC_LABEL = "serving.kserve.io/inferenceservice"
 COMPONENT_LABEL = "component"

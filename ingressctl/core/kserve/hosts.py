@@ -1,21 +1,19 @@
-"""The host names of an InferenceService, each rule once (spec/kserve-ingress.md 5)."""
+"""The host names of an each rule once (spec/kserve-ingress.md 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from ingressctl.api import dns
 from ingressctl.api.configmaps import IngressConfig
-from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.core import naming
+from ingressctl.core.kserve.served import Served
 from ingressctl.core.model import Host
 from ingressctl.core.world import Reads
 
 
-def standard_host(
-    service: InferenceService, name: str, ingress: IngressConfig, reads: Reads
-) -> str:
+def standard_host(service: Served, name: str, ingress: IngressConfig, reads: Reads) -> str:
     """The rendered host of `name` (the service or a component). Raises naming.NameFault."""
     host = naming.render_host(
         ingress.domainTemplate,
@@ -29,23 +27,12 @@ def standard_host(
     return host.rstrip(".") if reads.differs("Q18") else host
 
 
-def component_name(service: InferenceService, component: str, provider: str, reads: Reads) -> str:
-    """The name that a component's host is rendered from in Standard mode.
-
-    HTTPRoutes use ``<isvc>-predictor`` whatever predictor.name says, Ingresses the full
-    name; with Q25 all use the first.
-    """
-    if provider == "ingress" and not reads.differs("Q25"):
-        return service.object_name(component)
-    return f"{service.name}-{component}"
-
-
-def internal_host(service: InferenceService, name: str, reads: Reads) -> str:
+def internal_host(service: Served, name: str, reads: Reads) -> str:
     """``<name>.<namespace>.svc.<cluster domain>``"""
     return naming.internal_host(name, service.namespace, reads.settings.cluster_domain)
 
 
-def internal_hosts(service: InferenceService, reads: Reads) -> tuple[Host, ...]:
+def internal_hosts(service: Served, reads: Reads) -> tuple[Host, ...]:
     """The in-cluster names of the service: the full one, and with Q2 the short ones."""
     full = Host(internal_host(service, service.name, reads), "exact", "local", "internal")
     if not reads.differs("Q2"):
@@ -56,40 +43,6 @@ def internal_hosts(service: InferenceService, reads: Reads) -> tuple[Host, ...]:
         Host(f"{short}.svc", "short", "local", "internal"),
         Host(short, "short", "local", "internal"),
     )
-
-
-def knative_host(
-    service: InferenceService, component_url: Callable[[str], str], reads: Reads
-) -> str:
-    """The service host in Knative mode, taken from the entry component's URL; "" without.
-
-    KServe peels the component's name off by text replacement; with Q1 exactly the leading
-    object name is replaced, and any component's URL tells the host as well.
-    """
-    if reads.differs("Q1"):
-        order = dict.fromkeys((service.entry, *(name for name, _ in service.components)))
-        hosts = ((component, _host_of(component_url(component))) for component in order)
-        return next((_peel_name(host, service, name) for name, host in hosts if host), "")
-    component = service.entry
-    host = _host_of(component_url(component))
-    if "-default" in host:
-        return host.replace(f"-{component}-default", "", 1)
-    return host.replace(f"-{component}", "", 1)
-
-
-def _host_of(url: str) -> str:
-    return urlsplit(url).hostname or ""
-
-
-def _peel_name(host: str, service: InferenceService, component: str) -> str:
-    object_name = service.object_name(component)
-    if not host.startswith(object_name):
-        return host
-    rest = host[len(object_name) :]
-    legacy = rest.removeprefix("-default")
-    if legacy != rest and legacy.startswith((f".{service.namespace}.", f"-{service.namespace}.")):
-        rest = legacy
-    return service.name + rest
 
 
 def additional_hosts(

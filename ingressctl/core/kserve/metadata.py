@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION
+from ingressctl.core.kserve import configuration
+from ingressctl.core.kserve.configuration import Config
+from ingressctl.core.kserve.served import Served
 from ingressctl.core.model import Pairs
 from ingressctl.core.world import Reads
-from ingressctl.sources.kserve import config as configuration
-from ingressctl.sources.kserve.config import Config
 
 
 def route_metadata(
-    service: InferenceService,
+    service: Served,
     config: Config,
     extra_labels: Mapping[str, str],
     provider: str,

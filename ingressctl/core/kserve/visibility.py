@@ -7,19 +7,19 @@ from ingressctl.api.inferenceservices import (
     CLUSTER_LOCAL,
     KNATIVE_VISIBILITY,
     KSERVE_VISIBILITY,
-    InferenceService,
 )
+from ingressctl.core.kserve.served import Served
 from ingressctl.core.world import Reads
 
 
-def labelled_local(service: InferenceService, mode: str, reads: Reads) -> bool:
+def labelled_local(service: Served, mode: str, reads: Reads) -> bool:
     """The visibility label of the mode; of either mode with difference Q46."""
     own = KSERVE_VISIBILITY if mode == "Standard" else KNATIVE_VISIBILITY
     keys = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY) if reads.differs("Q46") else (own,)
     return any(service.labels.get(key) == CLUSTER_LOCAL for key in keys)
 
 
-def standard_local(service: InferenceService, ingress: IngressConfig, reads: Reads) -> bool:
+def standard_local(service: Served, ingress: IngressConfig, reads: Reads) -> bool:
     """Standard mode: by label, or because the ingress domain is the cluster's own."""
     private = f"svc.{reads.settings.cluster_domain}" if reads.differs("Q48") else ""
     return labelled_local(service, "Standard", reads) or ingress.ingressDomain in (

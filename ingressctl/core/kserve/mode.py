@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ingressctl.api import configmaps
-from ingressctl.api.inferenceservices import MODE_ANNOTATION, InferenceService
+from ingressctl.api.inferenceservices import MODE_ANNOTATION
+from ingressctl.core.kserve.configuration import Config
+from ingressctl.core.kserve.served import Served
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Reads
-from ingressctl.sources.kserve.config import Config
 
 
-def resolve(service: InferenceService, config: Config, reads: Reads) -> str:
+def resolve(service: Served, config: Config, reads: Reads) -> str:
     """Status, then annotation, then default. Any text of the status is taken as it is.
 
     The result sticks: every status update writes it.
@@ -25,7 +26,7 @@ def resolve(service: InferenceService, config: Config, reads: Reads) -> str:
     return config.default_mode
 
 
-def annotated_mode(service: InferenceService, config: Config) -> str:
+def annotated_mode(service: Served, config: Config) -> str:
     """The mode of the annotation; "" when absent, unknown or filtered out."""
     if MODE_ANNOTATION in config.disallowed_annotations:
         return ""
@@ -34,7 +35,7 @@ def annotated_mode(service: InferenceService, config: Config) -> str:
     return mode if mode in configmaps.MODES else ""
 
 
-def findings(service: InferenceService, config: Config) -> tuple[Finding, ...]:
+def findings(service: Served, config: Config) -> tuple[Finding, ...]:
     """What a person should know about the choice."""
     text = service.annotations.get(MODE_ANNOTATION, "")
     asked, stored = annotated_mode(service, config), str(service.status.get("deploymentMode") or "")

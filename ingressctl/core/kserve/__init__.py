@@ -1,0 +1,1 @@
+"""What all of KServe's kinds have in common: configuration, mode, hosts, visibility, metadata."""

@@ -26,6 +26,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "service": configmaps.ServiceConfig,
     "inferenceService": configmaps.InferenceServiceConfig,
     "security": configmaps.SecurityConfig,
+    "router": configmaps.RouterConfig,
 }
 """The keys of inferenceservice-config that routing and admission read."""
 
@@ -34,7 +35,7 @@ KNOWN_KEYS = frozenset(
         *MODELS,
         *(
             "agent autoscaler batcher credentials explainers localModel logger "
-            "metricsAggregator opentelemetryCollector router storageInitializer"
+            "metricsAggregator opentelemetryCollector storageInitializer"
         ).split(),
     ]
 )

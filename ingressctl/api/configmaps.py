@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
-from ingressctl.api import dns, gotemplate, wording
+from ingressctl.api import dns, gotemplate, quantities, wording
 
 Mode = Literal["Knative", "Standard", "ModelMesh"]
 
@@ -41,6 +41,14 @@ SHIPPED: Mapping[str, Mapping[str, Any]] = {
         "disableHTTPRouteTimeout": False,
     },
     "deploy": {"defaultDeploymentMode": "Serverless"},
+    "router": {
+        "image": "kserve/router:latest",
+        "memoryRequest": "100Mi",
+        "memoryLimit": "1Gi",
+        "cpuRequest": "100m",
+        "cpuLimit": "1",
+        "imagePullPolicy": "IfNotPresent",
+    },
 }
 """What KServe ships (spec/kserve-ingress.md 1.2)."""
 
@@ -132,6 +140,32 @@ class SecurityConfig(_Config):
     """Key `security`; None is not said."""
 
     autoMountServiceAccountToken: StrictBool | None = None
+
+
+class RouterHeaders(_Config):
+    """Which headers of the client the router hands on; None is not said."""
+
+    propagate: Texts | None = None
+
+
+class RouterConfig(_Config):
+    """Key `router`: the pods of InferenceGraphs. The last block is ours.
+
+    `graphSource`: ConfigMap mounts the graph, so that a change of it rolls no pods; Argument
+    is KServe's way. `command`: of the container, for an image whose own is another program.
+    """
+
+    image: StrictStr = ""
+    memoryRequest: StrictStr = ""
+    memoryLimit: StrictStr = ""
+    cpuRequest: StrictStr = ""
+    cpuLimit: StrictStr = ""
+    headers: RouterHeaders = RouterHeaders()
+    imagePullPolicy: StrictStr = ""
+    imagePullSecrets: Texts = ()
+
+    graphSource: Literal["Argument", "ConfigMap"] = "Argument"
+    command: Texts = ()
 
 
 BUILT_IN_ANNOTATIONS = (
@@ -279,6 +313,33 @@ def parse_default_mode(text: str | None) -> str:
             f"invalid deployment mode {mode!r}. Supported modes are Knative, Standard, ModelMesh"
         )
     return mode
+
+
+@lru_cache(maxsize=64)
+def rollout_strategy(text: str | None) -> Mapping[str, str]:
+    """maxSurge and maxUnavailable of key `deploy`, where the default mode is Standard."""
+    if parse_default_mode(text) != "Standard" or text is None:
+        return {}
+    given = _load(DeployConfig, text, key="deploy").deploymentRolloutStrategy
+    rollout = given.get("defaultRollout")
+    if not isinstance(rollout, dict):
+        return {}
+    fields = ("maxSurge", "maxUnavailable")
+    return {field: str(rollout[field]) for field in fields if rollout.get(field)}
+
+
+@lru_cache(maxsize=64)
+def parse_router(text: str | None) -> RouterConfig:
+    """Key `router`. Every quantity must be one: without them no graph can be made."""
+    config = _load(RouterConfig, text, key="router") if text is not None else RouterConfig()
+    for field in ("memoryRequest", "memoryLimit", "cpuRequest", "cpuLimit"):
+        value = getattr(config, field)
+        if quantities.quantity(value) is None:
+            raise ConfigFault(
+                f"Failed to parse resource configuration for router: {field} is {value!r}, "
+                "which is no quantity"
+            )
+    return config
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ Which ConfigMaps and keys: spec/kserve-ingress.md 1. Parsing is cached by text.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 
 from ingressctl.api import configmaps
@@ -65,6 +66,21 @@ def refused(place: Ref, fault: KeyFault) -> Finding:
 def headless(reads: Reads) -> bool:
     """Whether component Services are headless."""
     return configmaps.parse_service(_text(reads, "service")).serviceClusterIPNone
+
+
+def router(reads: Reads) -> configmaps.RouterConfig:
+    """Key `router`. Raises configmaps.ConfigFault."""
+    return configmaps.parse_router(_text(reads, "router"))
+
+
+def rollout_strategy(reads: Reads) -> Mapping[str, str]:
+    """How Deployments roll, where somebody chose. Raises configmaps.ConfigFault."""
+    return configmaps.rollout_strategy(_text(reads, "deploy"))
+
+
+def filtered_always(reads: Reads) -> frozenset[str]:
+    """Annotations that are never handed on, also where the configuration names none."""
+    return configmaps.disallowed(_text(reads, "inferenceService"), always=True)[0]
 
 
 def domains(reads: Reads) -> tuple[str, ...]:

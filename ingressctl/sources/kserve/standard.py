@@ -10,11 +10,10 @@ from collections.abc import Callable
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import naming
 from ingressctl.core.conditions import Status
-from ingressctl.core.kserve import hosts, visibility
+from ingressctl.core.kserve import gateways, hosts, ingress_extras, visibility
 from ingressctl.core.model import Group, Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.sources.kserve import (
-    ingress_extras,
     ports,
     readiness,
     standard_compat,
@@ -70,7 +69,7 @@ def _ingress(context: Context) -> Routing:
         routes = _all_routes(context)
     else:
         routes = standard_compat.ingress_routes(context)
-    wanted = ingress_extras.add(routes, context)
+    wanted = ingress_extras.add(routes, context.service, context.ingress)
     verdict = context.reads.providers[context.provider].readiness(wanted[0], reads=context.reads)
     if context.reads.differs("Q3") and not verdict.ready:
         context.draft.conditions.set("IngressReady", "False", verdict.reason, verdict.message)
@@ -167,7 +166,7 @@ def _left_alone(context: Context, name: str) -> Route:
     """A route from before that stays while its component is not ready: its status counts."""
     own = context.service.ref
     ref = Ref(own.group, own.kind, own.namespace, _object_name(context, name))
-    group = Group((), standard_routes.entries(context), ())
+    group = Group((), gateways.entries(context.ingress, context.provider), ())
     return Route(ref=ref, owner=context.service.owner, groups=(group,))
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from ingressctl.api.inferenceservices import Component
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
-from ingressctl.core.kserve import hosts, metadata
+from ingressctl.core.kserve import gateways, hosts, metadata
 from ingressctl.core.model import (
     ANY,
-    Entry,
     Group,
     Host,
     Match,
@@ -49,7 +48,7 @@ def component_route(context: Context, component: str) -> Route:
         rules = canary.weigh(rules, context)
     stored = (context.service.status.get("components") or {}).get(component) or {}
     names = (Host(host), *hosts.former(stored.get("url"), (host,), context.reads))
-    group = Group(names, entries(context), rules)
+    group = Group(names, gateways.entries(context.ingress, context.provider), rules)
     return _route(context, f"{context.service.name}-{component}", (group,))
 
 
@@ -61,12 +60,19 @@ def top_level_route(context: Context) -> Route:
     taken = [name.name for name in names]
     names = (*names, *hosts.former(service.status.get("url"), taken, reads))
     rules = canary.weigh((*_explain_rules(context), *_entry_rules(context)), context)
-    groups = [Group(names, entries(context), rules)]
+    groups = [Group(names, gateways.entries(context.ingress, context.provider), rules)]
     path = rendered_path(context)
     if path and (reads.differs("Q10") or not expressions(context)):
         shared = ingress.pathTemplateHosts or (ingress.ingressDomain,)
         below = canary.weigh(_path_rules(context, path), context)
-        groups.append(Group(tuple(map(_shared, shared)), entries(context), below, "path"))
+        groups.append(
+            Group(
+                tuple(map(_shared, shared)),
+                gateways.entries(context.ingress, context.provider),
+                below,
+                "path",
+            )
+        )
     elif path:
         groups = [_with_shared_path(context, groups[0], path)]
     return _route(context, service.name, tuple(groups))
@@ -81,15 +87,6 @@ def _with_shared_path(context: Context, group: Group, path: str) -> Group:
 
 def _shared(name: str) -> Host:
     return Host(name, "wildcard" if "*" in name else "exact", "public", "shared")
-
-
-def entries(context: Context) -> tuple[Entry, ...]:
-    """The gateway of the provider: a Gateway, an ingress class, or Istio's gateways."""
-    if context.provider == "ingress":
-        return (Entry("class", context.ingress.ingressClassName or ""),)
-    if context.provider == "istio":
-        return tuple(Entry("gateway", name) for name in context.ingress.gateways)
-    return (Entry("gateway", context.ingress.kserveIngressGateway),)
 
 
 def protocol_rules(context: Context, component: str) -> tuple[Rule, ...]:

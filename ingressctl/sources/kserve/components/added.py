@@ -11,20 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw
+from ingressctl.core.kserve import models
 
 PREFIX = "internal.serving.kserve.io/"
 MODEL_PATH = "/mnt/models"
 CONFIG_PATH = "/mnt/configs"
-SERVED_ALONE = frozenset({"huggingface"})
-"""Formats whose server finds its model itself."""
-
 Added = dict[str, str]
 
 
 def of_component(service: str, component: str, raw: Raw) -> Added:
     """All that KServe adds to a component with this spec."""
     added = {**_storage(raw), **_logger(raw), **_batcher(raw)}
-    if component == "predictor" and _is_multi_model(raw):
+    if component == "predictor" and models.is_multi_model(raw):
         added |= {
             "agent": "true",
             "configMountPath": CONFIG_PATH,
@@ -45,7 +43,7 @@ def _storage(raw: Raw) -> Added:
     added: Added = {}
     uri = source.get("storageUri")
     if uri is None:
-        uri = _variable(raw, "STORAGE_URI")
+        uri = models.variable(raw, "STORAGE_URI")
     storage = source.get("storage")
     if storage is not None:
         uri = f"<scheme-placeholder>://{storage.get('path') or ''}" if uri is None else uri
@@ -60,15 +58,6 @@ def _storage(raw: Raw) -> Added:
     if raw.get("storageContainerName"):
         added["storage-container-name"] = str(raw["storageContainerName"])
     return added
-
-
-def _variable(raw: Raw, name: str) -> str | None:
-    """A variable of a custom component's first container."""
-    for container in tuple(raw.get("containers") or ())[:1]:
-        for entry in container.get("env") or ():
-            if entry.get("name") == name:
-                return str(entry.get("value") or "")
-    return None
 
 
 def _logger(raw: Raw) -> Added:
@@ -94,14 +83,3 @@ def _batcher(raw: Raw) -> Added:
         "batcher-max-latency": batcher.get("maxLatency"),
     }
     return {"batcher": "true"} | {key: str(number) for key, number in limits.items() if number}
-
-
-def _is_multi_model(raw: Raw) -> bool:
-    """A predictor without any storage loads models that others give it (W23)."""
-    model = raw.get("model")
-    if model is None:
-        return _variable(raw, "MULTI_MODEL_SERVER") == "true"
-    if raw.get("storageUris") or model.get("storageUri") is not None:
-        return False
-    name = (model.get("modelFormat") or {}).get("name")
-    return model.get("storage") is None and name not in SERVED_ALONE

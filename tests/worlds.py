@@ -73,8 +73,10 @@ class Generated:
         return Request(method, host, path, headers)
 
 
-def make(seed: int, *, modes: tuple[str, ...] = ("Standard", "Knative")) -> Generated:
-    """The world of a seed with InferenceServices in these modes."""
+def make(
+    seed: int, *, modes: tuple[str, ...] = ("Standard", "Knative"), graphs: bool = False
+) -> Generated:
+    """The world of a seed with InferenceServices in these modes, and InferenceGraphs of them."""
     choose = random.Random(f"world {seed}")
     made = Generated(seed)
     ingress = _ingress(choose)
@@ -91,7 +93,75 @@ def make(seed: int, *, modes: tuple[str, ...] = ("Standard", "Knative")) -> Gene
     pairs = [(name, space) for name in NAMES for space in NAMESPACES]
     for place, (name, space) in enumerate(choose.sample(pairs, choose.randint(1, 4))):
         _service(made, ingress, name, space, choose.choice(modes), choose, place)
+    if graphs:
+        _graphs(made, ingress, modes)
     return made
+
+
+GRAPHS = ("pipe", "split", "iris", "income")
+"""Names of graphs; some are those of services, which then want the same host."""
+
+
+def _graphs(made: Generated, ingress: dict[str, Any], modes: tuple[str, ...]) -> None:
+    """Graphs over the services that there are, over some that are missing, and over graphs."""
+    choose = random.Random(f"graphs of {made.seed}")
+    _mount_graphs(made, choose)
+    for name in choose.sample(GRAPHS, choose.randint(1, 3)):
+        space = choose.choice(NAMESPACES)
+        services = [
+            obj["metadata"]["name"]
+            for obj in made.objects
+            if obj["kind"] == "InferenceService" and obj["metadata"]["namespace"] == space
+        ]
+        target: dict[str, Any] = choose.choice(
+            (
+                {"serviceUrl": "http://model.elsewhere.svc.cluster.local/"},
+                {"serviceName": choose.choice([*services, "missing"])},
+                {"graphName": choose.choice(GRAPHS)},
+            )
+        )
+        annotations = {"serving.kserve.io/deploymentMode": choose.choice(modes)}
+        annotations |= choose.choice(
+            (
+                {},
+                {},
+                {"serving.kserve.io/autoscalerClass": "keda"},
+                {"serving.kserve.io/autoscalerClass": "none"},
+                {"serving.kserve.io/stop": "true"},
+            )
+        )
+        local = {"networking.kserve.io/visibility": "cluster-local"}
+        made.objects.append(
+            _object(
+                "serving.kserve.io/v1alpha1",
+                "InferenceGraph",
+                name,
+                space,
+                labels=choose.choice(({}, {}, {}, local)),
+                annotations=annotations,
+                uid=f"uid-graph-{space}-{name}",
+                created=choose.randint(0, 9),
+                spec={"nodes": {"root": {"routerType": "Sequence", "steps": [target]}}},
+            )
+        )
+        dash = "-" if ".Name }}-" in ingress["domainTemplate"] else "."
+        made.public.append(f"{name}{dash}{space}.{DOMAIN}")
+        made.likely.append((made.public[-1], "/"))
+
+
+def _mount_graphs(made: Generated, choose: random.Random) -> None:
+    """The configuration with a key for routers, in some worlds with mounted graphs."""
+    router = {
+        "image": "router",
+        "memoryRequest": "1Mi",
+        "memoryLimit": "1Mi",
+        "cpuRequest": "1m",
+        "cpuLimit": "1m",
+    }
+    if choose.random() < 0.5:
+        router["graphSource"] = "ConfigMap"
+    data = {**made.objects[0]["data"], "router": json.dumps(router)}
+    made.objects[0] = {**made.objects[0], "data": data}
 
 
 def _ingress(choose: random.Random) -> dict[str, Any]:

@@ -489,6 +489,14 @@ TABLE: tuple[Difference, ...] = (
         "Tokens and cookies must not leak to models.",
     ),
     Difference(
+        ("IG-D6",),
+        "A graph that takes longer than serverWrite ends as a closed connection; its timeout "
+        "never reaches the router.",
+        "timeout is the deadline of the request in both modes, in the route as in the router:"
+        " 504 with the error body.",
+        "The client learns what happened, and the step that runs is stopped.",
+    ),
+    Difference(
         ("IG-D9", "F72"),
         "Soft tolerates statuses alone: a step that cannot be reached, or a member of an "
         "Ensemble that is no JSON object, fails all with 500.",
@@ -623,12 +631,58 @@ TABLE: tuple[Difference, ...] = (
         "A pod that cannot work must not become ready.",
     ),
     Difference(
+        ("IG-R3", "F69"),
+        "A graph in Standard mode is Ready whatever its Deployment says.",
+        "Ready only while the Deployment is available.",
+        "Ready should mean that requests are answered.",
+    ),
+    Difference(
+        ("IG-R4", "F68"),
+        "A graph in Standard mode publishes a URL and makes no route to it.",
+        "The route is made by the provider of the configuration, with its scheme; a private "
+        "graph publishes its address in the cluster.",
+        "Nobody should be sent to a URL that nothing serves.",
+    ),
+    Difference(
+        ("IG-R5",),
+        "The autoscaler of a graph stays when the graph is stopped or its class changes.",
+        "It is deleted.",
+        "Two that set the replicas never agree.",
+    ),
+    Difference(
+        ("IG-R6",),
+        "Errors of a graph leave no condition and no event; conditions are those of its workload.",
+        "GraphValid, ServicesResolved, RouterReady and RouteReady tell what is in the way, "
+        "and events when it changes.",
+        "The user can mend it.",
+    ),
+    Difference(
+        ("IG-R7",),
+        "A change of mode leaves the objects of the other mode, and the mode is never stored.",
+        "The mode is stored once and stays; objects of the other mode are deleted.",
+        "Two routers under one name get in each other's way.",
+    ),
+    Difference(
+        ("IG-R8",),
+        "The first protocol of a named runtime holds, whatever the service says; gRPC gives "
+        "an address without a path.",
+        "The protocol of the service holds where the runtime has it; gRPC is refused; a step "
+        "may choose its path.",
+        "A step calls what its model understands.",
+    ),
+    Difference(
         ("IG-R10",),
         "Own min-scale is overwritten with 1; cpu gets the KPA class; KEDA has no triggers; "
         "rps, concurrency and memory without target become cpu 80.",
         "An own annotation stays if the field is not set; HPA class for cpu and memory; KEDA "
         "triggers; what a mode cannot scale by is refused at admission.",
         "The graph scales as it was asked to.",
+    ),
+    Difference(
+        ("IG-R11",),
+        "All annotations of a graph reach its pods, also kubectl's bookkeeping.",
+        "They are filtered as those of a service.",
+        "An apply that changes nothing must not roll the pods.",
     ),
     Difference(
         ("IG-R12",),

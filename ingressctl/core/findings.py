@@ -621,6 +621,13 @@ TABLE: dict[str, Code] = _rows(
         "{remedy}",
     ),
     Code(
+        "IC6002",
+        "warning",
+        "step that cannot be called",
+        "{text}",
+        "the graph waits: make the target, or correct its name",
+    ),
+    Code(
         "IC7102",
         "warning",
         "contested object",

@@ -20,6 +20,8 @@ from ingressctl.core.values import Value
 from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
 from ingressctl.plan import external, registry
 from ingressctl.plan.settle import Settlement, settle
+from ingressctl.sources.graph import claims as graph_claims
+from ingressctl.sources.graph import reconcile as graph
 from ingressctl.sources.knative import reconcile as knative
 from ingressctl.sources.knative import traffic
 from ingressctl.sources.kserve import claims as kserve_claims
@@ -38,12 +40,13 @@ class Reconcile(Protocol):
 
 SOURCES: Mapping[Kind, Reconcile] = {
     ("serving.kserve.io", "InferenceService"): kserve.reconcile,
+    ("serving.kserve.io", "InferenceGraph"): graph.reconcile,
 }
 SECOND_HOPS: Mapping[Kind, Reconcile] = {
     traffic.KNATIVE_SERVICE: knative.reconcile,
 }
 """Sources beside these where proxies of our own serve the cluster's routes."""
-CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.CLAIMANT,)
+CLAIMANTS: tuple[Claimant, ...] = (kserve_claims.CLAIMANT, graph_claims.CLAIMANT)
 
 
 class Touched:

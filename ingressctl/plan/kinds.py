@@ -81,6 +81,7 @@ RESOURCES: tuple[Resource, ...] = (
     Resource("networking.k8s.io", "Ingress", "ingresses", ("v1",)),
     Resource("networking.k8s.io", "IngressClass", "ingressclasses", ("v1",), namespaced=False),
     Resource("autoscaling", "HorizontalPodAutoscaler", "horizontalpodautoscalers", ("v2",)),
+    Resource("keda.sh", "ScaledObject", "scaledobjects", ("v1alpha1",)),
     Resource("route.openshift.io", "Route", "routes", ("v1",)),
     Resource("traefik.io", "IngressRoute", "ingressroutes", ("v1alpha1",)),
     Resource("traefik.io", "Middleware", "middlewares", ("v1alpha1",)),

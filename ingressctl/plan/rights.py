@@ -94,6 +94,9 @@ _SERVICE: Kind = ("", "Service")
 _DEPLOYMENT: Kind = ("apps", "Deployment")
 _KNATIVE_SERVICE: Kind = ("serving.knative.dev", "Service")
 _CONFIG_MAP: Kind = ("", "ConfigMap")
+_GRAPH: Kind = (kinds.KSERVE, "InferenceGraph")
+_HPA: Kind = ("autoscaling", "HorizontalPodAutoscaler")
+_SCALED_OBJECT: Kind = ("keda.sh", "ScaledObject")
 
 
 def _read(kind: Kind, *when: Feature) -> Rule:
@@ -115,6 +118,9 @@ BASE = Role(
         Rule(kinds.KSERVE, "inferenceservices/status", ("patch",), (WRITES,)),
         # Objects with blockOwnerDeletion may only be made by who may finalize their owner.
         Rule(kinds.KSERVE, "inferenceservices/finalizers", ("update",), (WRITES,)),
+        _read(_GRAPH),
+        Rule(kinds.KSERVE, "inferencegraphs/status", ("patch",), (WRITES,)),
+        Rule(kinds.KSERVE, "inferencegraphs/finalizers", ("update",), (WRITES,)),
         _read((kinds.KSERVE, "ServingRuntime")),
         _read((kinds.KSERVE, "ClusterServingRuntime")),
         _read(_SERVICE),
@@ -128,10 +134,20 @@ BASE = Role(
 COMPONENTS = Role(
     "workloads",
     "everywhere",
-    (_write(_SERVICE), _write(_DEPLOYMENT), _write(_KNATIVE_SERVICE, KNATIVE)),
+    (
+        _write(_SERVICE),
+        _write(_DEPLOYMENT),
+        _write(_KNATIVE_SERVICE, KNATIVE),
+        _read(_HPA),
+        _write(_HPA),
+        _read(_SCALED_OBJECT),
+        _write(_SCALED_OBJECT),
+        # The graph of a router: written and never read, for all others are nobody's business.
+        _write(_CONFIG_MAP),
+    ),
     (WORKLOADS,),
 )
-"""The components of services, where no KServe makes them."""
+"""The components of services and the routers of graphs, where no KServe makes them."""
 
 CONFIGURATION = (
     Role("configuration", "config", (_read(_CONFIG_MAP),)),

@@ -25,16 +25,30 @@ def is_alias(obj: Raw) -> bool:
     return (obj.get("spec") or {}).get("type") == "ExternalName"
 
 
+DEFAULTED = frozenset({"HorizontalPodAutoscaler", "ScaledObject"})
+"""Autoscalers: much of their specs is filled in by who serves them."""
+
+
+DECISIVE = ("serving.kserve.io/stop", "serving.kserve.io/autoscalerClass")
+"""Annotations whose change alone rewrites an autoscaler."""
+
+
 def is_workload(obj: Raw) -> bool:
-    """Deployments, Knative Services, and Services in front of pods."""
+    """Deployments, Knative Services, Services in front of pods, and what belongs to them."""
     kind = obj.get("kind")
-    return kind == "Deployment" or (kind == "Service" and not is_alias(obj))
+    if kind in DEFAULTED or kind in ("Deployment", "ConfigMap"):
+        return True
+    return kind == "Service" and not is_alias(obj)
 
 
 def replacement(stored: Raw, wanted: Raw, reads: Reads) -> Raw | None:
     """The object to write over `stored`, or None when nothing differs."""
     if wanted.get("kind") == "Deployment":
         return _deployment(stored, wanted)
+    if wanted.get("kind") == "ConfigMap":
+        return _config_map(stored, wanted)
+    if wanted.get("kind") in DEFAULTED:
+        return _autoscaler(stored, wanted, follow=reads.differs("W27"))
     if group_of(str(wanted.get("apiVersion") or "")):
         return _knative_service(stored, wanted)
     return _service(stored, wanted, follow=reads.differs("W27"))
@@ -47,6 +61,29 @@ def _service(stored: Raw, wanted: Raw, *, follow: bool) -> Raw | None:
     if same and not (follow and templates.metadata_differs(stored, wanted)):
         return None
     return _written(stored, wanted, {**theirs, **mine})
+
+
+def _autoscaler(stored: Raw, wanted: Raw, *, follow: bool) -> Raw | None:
+    """The spec decides, as a subset, and whether the graph is stopped or has another class of
+    autoscaler; all other labels and annotations only with W27 (`follow`)."""
+    mine, theirs = wanted["spec"], stored.get("spec") or {}
+    ours, before = annotations_of(wanted), annotations_of(stored)
+    same = (
+        all(ours.get(key) == before.get(key) for key in DECISIVE)
+        and templates.within(mine, theirs)
+        and not managed.owns_more(stored, wanted)
+    )
+    if same and not (follow and templates.metadata_differs(stored, wanted)):
+        return None
+    return _written(stored, wanted, mine)
+
+
+def _config_map(stored: Raw, wanted: Raw) -> Raw | None:
+    """The data decides; what somebody else put beside it goes."""
+    labelled = labels_of(wanted).items() <= labels_of(stored).items()
+    if labelled and stored.get("data") == wanted["data"]:
+        return None
+    return {**_framed(stored, wanted), "data": wanted["data"]}
 
 
 def _deployment(stored: Raw, wanted: Raw) -> Raw | None:
@@ -73,7 +110,7 @@ def _knative_service(stored: Raw, wanted: Raw) -> Raw | None:
     if (
         labels_of(stored) == labels_of(wanted)
         and annotations_of(stored) == annotations
-        and mine["traffic"] == theirs.get("traffic")
+        and _traffic(mine) == _traffic(theirs)
         and templates.within(mine, theirs)
         and templates.same_template(mine, theirs)
         and not managed.owns_more(stored, wanted)
@@ -83,10 +120,19 @@ def _knative_service(stored: Raw, wanted: Raw) -> Raw | None:
     return {**written, "metadata": {**written["metadata"], "annotations": annotations}}
 
 
+def _traffic(spec: Mapping[str, Any]) -> Any:
+    """Where nothing is said, all goes to the newest revision that is ready."""
+    return spec.get("traffic") or [{"latestRevision": True, "percent": 100}]
+
+
 def _written(stored: Raw, wanted: Raw, spec: Mapping[str, Any]) -> dict[str, Any]:
     """The wanted object with its spec and what the API server owns of the stored one."""
+    return {**_framed(stored, wanted), "spec": dict(spec)}
+
+
+def _framed(stored: Raw, wanted: Raw) -> dict[str, Any]:
     meta = dict(stored.get("metadata") or {})
     for key in ("labels", "annotations", "ownerReferences"):
         meta.pop(key, None)
     meta.update(wanted.get("metadata") or {})
-    return {**stored, **wanted, "metadata": meta, "spec": dict(spec)}
+    return {**stored, **wanted, "metadata": meta}

@@ -7,13 +7,15 @@ from typing import Any
 import yaml
 
 from ingressctl.api.refs import Raw, ref_of
-from tests.cases import admission_stage, comparing, counting, stages
+from tests.cases import admission_stage, comparing, counting, graph_stage, stages
 from tests.cases.loading import Run
 
 
 def judge(run: Run, result: stages.Result) -> list[str]:
     """Every reason why the case does not hold."""
     faults = _errors(run, result)
+    if run.case["stage"] == "graph-render":
+        return [*faults, *graph_stage.judge(run, result)]
     if "expected" in run.expect:
         expected = comparing.documents(run.expect["expected"])
         faults += comparing.compare_objects(_relevant(run, result, expected), expected)

@@ -29,11 +29,12 @@ SUITES = (
     "isvc-status",
     "isvc-validation",
     "graph-validation",
+    "graph-render",
     "field",
 )
 """The suites whose sources exist; others in a folder are listed as not judged."""
 
-STAGED = frozenset({"graph-validation"})
+STAGED = frozenset({"graph-validation", "graph-render"})
 """Suites that have one stage, called as they are."""
 
 FIELD_NEEDS = frozenset({"envoy", "workloads"})
@@ -45,8 +46,19 @@ KEYS = frozenset(
     (
         "name source shows stage notes input expected status error stored updates assert "
         "operation absent_crds compat better difference shipped created_apart part report "
-        "parity needs level accepted"
+        "parity needs level accepted event statusAbsent retry cluster"
     ).split()
+)
+
+ANSWERS = (
+    "expected",
+    "status",
+    "error",
+    "stored",
+    "assert",
+    "event",
+    "statusAbsent",
+    "retry",
 )
 
 ON_CLUSTER: set[str] = set()
@@ -108,9 +120,7 @@ def _runs_of(suite: str, group: str, case: dict[str, Any]) -> Iterator[Run]:
         raise ValueError(f"{suite}/{case['name']}: unknown keys {sorted(unknown)}")
     if suite in STAGED:
         case["stage"] = suite
-    answers = {
-        key: case[key] for key in ("expected", "status", "error", "stored", "assert") if key in case
-    }
+    answers = {key: case[key] for key in ANSWERS if key in case}
     ids = _ids(suite, case)
     if case.get("compat") == "defect":
         yield Run(suite, group, case, "kserve", answers)

@@ -153,6 +153,7 @@ STAGES: Mapping[str, Callable[[Run], Result]] = {
     "default": run_default,
     "admit-runtime": run_admit_runtime,
     "graph-validation": graph_stage.validate,
+    "graph-render": graph_stage.render,
 }
 
 

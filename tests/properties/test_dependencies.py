@@ -35,7 +35,7 @@ def test_what_a_change_touches_is_enough(seed: int) -> None:
     settings = _settings(seed)
     picture = Picture(settings, cascade.CLAIMANTS)
     follower = _Follower(picture, settings)
-    follower.change([(ref_of(obj), obj) for obj in worlds.make(seed).objects])
+    follower.change([(ref_of(obj), obj) for obj in worlds.make(seed, graphs=True).objects])
     for number, change in enumerate(_changes(seed, follower)):
         follower.change(change)
         assert follower.steps == _brute_force(picture, settings), (seed, number, change)
@@ -46,7 +46,7 @@ def test_one_edit_wakes_one_service() -> None:
     settings = _settings(0)
     picture = Picture(settings, cascade.CLAIMANTS)
     follower = _Follower(picture, settings)
-    follower.change([(ref_of(obj), obj) for obj in worlds.make(3).objects])
+    follower.change([(ref_of(obj), obj) for obj in worlds.make(3, graphs=True).objects])
     service = _services(picture)[0]
     copies = [_named(service, f"copy-{number}") for number in range(20)]
     follower.change([(ref_of(obj), obj) for obj in copies])
@@ -135,7 +135,11 @@ KINDS = tuple("edit edit config status take add back twin written stray".split()
 
 def _changes(seed: int, follower: _Follower) -> Iterator[list[tuple[Ref, Raw | None]]]:
     choose, picture = random.Random(f"changes {seed}"), follower.picture
-    spare = [obj for other in (seed + 1000, seed + 2000) for obj in worlds.make(other).objects]
+    spare = [
+        obj
+        for other in (seed + 1000, seed + 2000)
+        for obj in worlds.make(other, graphs=True).objects
+    ]
     removed: list[Raw] = []
     for _ in range(CHANGES):
         there = sorted(picture, key=ref_of)

@@ -122,7 +122,7 @@ def _backend(split: Split) -> tuple[str, int]:
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000_000))
 def test_one_answer_or_a_finding_that_names_the_loss(provider: str, seed: int) -> None:
-    generated = worlds.make(seed)
+    generated = worlds.make(seed, graphs=True)
     reference, other = output(generated, "istio"), output(generated, provider)
     for request in generated.requests(REQUESTS):
         wanted, got = reference.ask(request), other.ask(request)
@@ -171,7 +171,7 @@ def test_the_worlds_are_worth_asking() -> None:
     """Most kinds of answers occur: otherwise the properties above would prove little."""
     counted = {"hop": 0, "none": 0, "split": 0, "rewritten": 0}
     for seed in range(40):
-        generated = worlds.make(seed)
+        generated = worlds.make(seed, graphs=True)
         made = output(generated, "istio")
         for request in generated.requests(REQUESTS):
             answer = made.ask(request)

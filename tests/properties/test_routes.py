@@ -57,7 +57,7 @@ def routing_objects(world: World) -> dict[Ref, Raw]:
 @given(seeds, providers, compats)
 def test_weights_of_a_rule_sum_to_100(seed: int, provider: str, compat: Compat) -> None:
     """Every rule with weights has 100 of them, in the model and in what is written."""
-    after = run(worlds.make(seed).objects, settings_of(provider, compat))
+    after = run(worlds.make(seed, graphs=True).objects, settings_of(provider, compat))
     for route in routes(after):
         for group in route.groups:
             assert all(weights.total_weight(rule) in (None, 100) for rule in group.rules)
@@ -76,7 +76,7 @@ def _backends(obj: Raw) -> Iterator[list[dict[str, Any]]]:
 @given(seeds, providers, st.integers())
 def test_order_of_the_world_does_not_matter(seed: int, provider: str, shuffle: int) -> None:
     """Objects in any order give the same objects and statuses."""
-    objects = worlds.make(seed).objects
+    objects = worlds.make(seed, graphs=True).objects
     mixed = random.Random(shuffle).sample(objects, len(objects))
     one, other = (run(given_order, settings_of(provider)).world for given_order in (objects, mixed))
     assert {ref_of(obj): obj for obj in one} == {ref_of(obj): obj for obj in other}
@@ -86,7 +86,7 @@ def test_order_of_the_world_does_not_matter(seed: int, provider: str, shuffle: i
 def test_a_second_cascade_writes_nothing(seed: int, provider: str, compat: Compat) -> None:
     """What was made is what is wanted."""
     settings = settings_of(provider, compat)
-    first = run(worlds.make(seed).objects, settings)
+    first = run(worlds.make(seed, graphs=True).objects, settings)
     second = run(list(first.world), settings)
     assert second.passes == 1
     assert all(step.settlement.quiet for step in second.steps)
@@ -95,7 +95,7 @@ def test_a_second_cascade_writes_nothing(seed: int, provider: str, compat: Compa
 @given(seeds, providers)
 def test_private_hosts_stay_inside(seed: int, provider: str) -> None:
     """No cluster-local host at a public entry, and none of a private service outside."""
-    after = run(worlds.make(seed).objects, settings_of(provider))
+    after = run(worlds.make(seed, graphs=True).objects, settings_of(provider))
     for route in routes(after):
         for group in route.groups:
             reaches = {entry.reach for entry in group.entries}
@@ -122,7 +122,7 @@ def _is_private(obj: Raw, after: cascade.Cascade) -> None:
 @given(seeds, providers, compats)
 def test_names_fit(seed: int, provider: str, compat: Compat) -> None:
     """Names and hosts of what is written are ones that Kubernetes and DNS accept."""
-    after = run(worlds.make(seed).objects, settings_of(provider, compat))
+    after = run(worlds.make(seed, graphs=True).objects, settings_of(provider, compat))
     for ref, obj in routing_objects(after.world).items():
         assert dns.subdomain_fault(ref.name) == ""
         for host in _hosts(obj):
@@ -142,7 +142,7 @@ CHANGES = ("stop", "private", "gone", "provider")
 @given(seeds, st.sampled_from(CHANGES), st.sampled_from(PROVIDERS[1:]))
 def test_stale_routes_go(seed: int, change: str, provider: str) -> None:
     """After any change only wanted objects are left: those that a fresh world would have."""
-    before = run(worlds.make(seed).objects, READY).world
+    before = run(worlds.make(seed, graphs=True).objects, READY).world
     changed = [_changed(obj, change) if ref_of(obj)[:2] == ISVC else obj for obj in before]
     settings = settings_of(provider) if change == "provider" else READY
     after = run(changed, settings).world
@@ -168,7 +168,7 @@ def _changed(obj: Raw, change: str) -> Raw:
 @given(seeds)
 def test_a_canary_gets_nothing_before_it_is_ready(seed: int) -> None:
     """Only canaries whose Deployment is available have weight."""
-    after = run(worlds.make(seed).objects, settings_of("gateway_api"))
+    after = run(worlds.make(seed, graphs=True).objects, settings_of("gateway_api"))
     unready = {
         repr(
             Service(
@@ -187,7 +187,7 @@ def test_a_canary_gets_nothing_before_it_is_ready(seed: int) -> None:
 @given(seeds)
 def test_a_pass_mends_what_a_source_gets_wrong(seed: int) -> None:
     """A local host put at a public entry is kept from it, and told."""
-    objects = worlds.make(seed).objects
+    objects = worlds.make(seed, graphs=True).objects
     reads = Reads(World.of(objects), READY, providers={})
     for route in routes(run(objects, READY)):
         public = [entry for group in route.groups for entry in group.entries]

@@ -155,7 +155,7 @@ def test_a_difference_is_named_only_for_what_it_causes() -> None:
 @pytest.mark.parametrize("compat", ["kserve", "better"])
 def test_what_is_assumed_ready_needs_no_second_look(seed: int, compat: str) -> None:
     """The cascade leaves it out; with every pass made in full the world is the same."""
-    objects = [_bare(obj) for obj in worlds.make(seed).objects]
+    objects = [_bare(obj) for obj in worlds.make(seed, graphs=True).objects]
     world = World.of(objects)
     fresh = frozenset(ref_of(obj) for obj in world if not overlay.is_held(obj))
     settings = Settings(compat=Compat.parse(compat), fresh=fresh)

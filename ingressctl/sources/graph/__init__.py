@@ -1,0 +1,1 @@
+"""InferenceGraphs: the router of each, its targets, its route, its status."""

@@ -1,0 +1,80 @@
+"""The Knative Service of a graph's router (spec/inferencegraph.md 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingressctl.api.configmaps import ConfigFault
+from ingressctl.api.inferenceservices import KNATIVE_VISIBILITY
+from ingressctl.api.refs import Raw
+from ingressctl.core.kserve import initial_scale
+from ingressctl.sources.graph import pods
+from ingressctl.sources.graph.scope import GRAPH_LABEL, KIND_LABEL, KNATIVE_SERVICE, Scope
+
+PASSTHROUGH = "serving.knative.openshift.io/enablePassthrough"
+AUTOSCALING = "autoscaling.knative.dev/"
+KPA = "kpa.autoscaling.knative.dev"
+HPA = "hpa.autoscaling.knative.dev"
+
+
+def service(scope: Scope) -> Raw:
+    """The one object of a graph in Knative mode. Raises configmaps.ConfigFault."""
+    graph = scope.graph
+    own = {key: text for key, text in graph.annotations.items() if key == PASSTHROUGH}
+    router = pods.container(scope, scope.reads.get(scope.ref(KNATIVE_SERVICE)))
+    if scope.router.imagePullPolicy:
+        router["imagePullPolicy"] = scope.router.imagePullPolicy
+    spec = pods.spec(scope, router)
+    if graph.spec.timeout is not None:
+        spec["timeoutSeconds"] = graph.spec.timeout
+    template = {
+        "metadata": {"labels": _labels(scope), "annotations": _annotations(scope)},
+        "spec": spec,
+    }
+    frame = scope.frame("serving.knative.dev/v1", "Service", graph.labels, own)
+    return {**frame, "spec": {"template": template}}
+
+
+def _labels(scope: Scope) -> dict[str, str]:
+    labels = {key: text for key, text in scope.graph.labels.items() if key != KNATIVE_VISIBILITY}
+    return {**labels, GRAPH_LABEL: scope.graph.name, KIND_LABEL: scope.graph.ref.kind}
+
+
+def _annotations(scope: Scope) -> dict[str, str]:
+    own = {key: text for key, text in scope.annotations().items() if key != PASSTHROUGH}
+    if not _initial_scale_holds(scope):
+        own.pop(initial_scale.ANNOTATION, None)
+    spec = scope.graph.spec
+    scale: dict[str, Any] = {
+        "target": spec.scaleTarget,
+        "metric": spec.scaleMetric,
+        "min-scale": 1 if spec.minReplicas is None else spec.minReplicas,
+        "max-scale": spec.maxReplicas or None,
+    }
+    if scope.reads.differs("IG-R10"):
+        scale.update(_own_bounds(scope))
+    given = {f"{AUTOSCALING}{key}": str(value) for key, value in scale.items() if value is not None}
+    own.setdefault(f"{AUTOSCALING}class", _class(scope))
+    return {**own, **given}
+
+
+def _initial_scale_holds(scope: Scope) -> bool:
+    try:
+        return initial_scale.holds(scope.graph, scope.reads)
+    except ConfigFault as fault:
+        text = f"fails to retrieve the config-autoscaler configmap: {fault}"
+        raise ConfigFault(text) from None
+
+
+def _own_bounds(scope: Scope) -> dict[str, str]:
+    """Bounds that the user wrote as annotations, where the fields say nothing."""
+    spec, own = scope.graph.spec, scope.graph.annotations
+    fields = {"min-scale": spec.minReplicas, "max-scale": spec.maxReplicas or None}
+    names = (name for name, value in fields.items() if value is None)
+    return {name: own[AUTOSCALING + name] for name in names if AUTOSCALING + name in own}
+
+
+def _class(scope: Scope) -> str:
+    """Only the HPA class scales by processor and memory."""
+    by_resource = scope.graph.spec.scaleMetric in ("cpu", "memory")
+    return HPA if by_resource and scope.reads.differs("IG-R10") else KPA

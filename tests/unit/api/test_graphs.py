@@ -90,6 +90,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         graph({"root": node("Switch", {"serviceName": "a"}, {"serviceName": "b"})}),
         f"{SECOND}.condition",
     ),
+    "a condition that does not parse": (
+        graph({"root": node("Switch", {"serviceName": "a", "condition": "a.#(b==1"})}),
+        f"{ROOT}.condition",
+    ),
     "a name that is an index": (
         graph({"root": node("Ensemble", {"serviceName": "a"}, {"serviceName": "b", "name": "0"})}),
         f"{SECOND}.name",
@@ -212,6 +216,8 @@ def switch(condition: str) -> dict[str, Any]:
         "@this",
         "!true",
         "instances.#(x>0.5 && y>1)",
+        "instances[0].kind",
+        "$.instances",
     ],
 )
 def test_conditions_that_decide_nothing(condition: str) -> None:

@@ -6,35 +6,28 @@ matches, a multipath, a literal; and `&&` inside a query is text to compare with
 
 from __future__ import annotations
 
-import importlib
+import re
 from collections.abc import Iterator
 
+from ingressctl.api import gjson
 from ingressctl.api.admission.graphs.places import Place
 from ingressctl.api.admission.refusals import Refusal
+
+_BRACKETS = re.compile(r"^[\w.]*\w\[\d+\]")
+"""An index as other languages write it; here it is part of a key."""
 
 
 def refusals(place: Place) -> Iterator[Refusal]:
     """A condition that can never hold, for it is not a path."""
-    fault = _fault(place.step.condition)
-    if fault:
+    try:
+        gjson.parse(place.step.condition)
+    except gjson.Unusable as error:
         yield Refusal(
-            f"{place} has a condition that is not a path of gjson: {fault}",
+            f"{place} has a condition that is not a path of gjson: {error}",
             f"{place.path}.condition",
             "write a path such as instances.0.kind or predictions.#(score>0.5)",
             "IG-D35",
         )
-
-
-def _fault(condition: str) -> str:
-    try:
-        gjson = importlib.import_module("ingressctl.api.gjson")
-    except ModuleNotFoundError:
-        return ""
-    try:
-        gjson.parse(condition)
-    except gjson.Unusable as error:
-        return str(error)
-    return ""
 
 
 def constant(place: Place) -> Iterator[Refusal]:
@@ -53,6 +46,8 @@ def constant(place: Place) -> Iterator[Refusal]:
 def _why_constant(text: str) -> str:
     if "&&" in text or "||" in text:
         return "conditions have no && and ||; what follows the operator is a text to compare with"
+    if _BRACKETS.search(text) or text.startswith("$."):
+        return "a path has no brackets for an index and no $: write instances.0.kind"
     if text.endswith(")#"):
         return "the list of all matches is always there, even when it is empty"
     if text.startswith("{") and text.endswith("}"):

@@ -6,7 +6,9 @@ the router's Service at the gateway of the configuration, unless the graph is pr
 
 from __future__ import annotations
 
+from ingressctl.api import dns
 from ingressctl.api.configmaps import IngressConfig
+from ingressctl.api.refs import Ref
 from ingressctl.core.kserve import (
     configuration,
     gateways,
@@ -46,6 +48,11 @@ def additional(scope: Scope, ingress: IngressConfig, top: str) -> tuple[Host, ..
     return hosts.additional_hosts(top, known, ingress.additionalIngressDomains, scope.reads)
 
 
+def name(scope: Scope) -> str:
+    """What the route's objects are called: those of a service may have the graph's own name."""
+    return dns.cut(f"{scope.graph.name}-graph", dns.SUBDOMAIN_LIMIT)
+
+
 def route(scope: Scope, ingress: IngressConfig, provider: str) -> Route:
     """The one route of a graph. Raises naming.NameFault."""
     graph, reads = scope.graph, scope.reads
@@ -62,7 +69,7 @@ def route(scope: Scope, ingress: IngressConfig, provider: str) -> Route:
     )
     labels, annotations = metadata.route_metadata(graph, scope.config, {}, provider, reads)
     made = Route(
-        ref=graph.ref,
+        ref=Ref(graph.ref.group, graph.ref.kind, graph.namespace, name(scope)),
         owner=graph.owner,
         groups=(Group(tuple(names), gateways.entries(ingress, provider), (rule,)),),
         labels=labels,

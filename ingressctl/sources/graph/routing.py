@@ -45,7 +45,7 @@ def reconcile(scope: Scope, router: Said) -> Routing:
     provider = mode.provider(scope.mode, ingress, scope.reads)
     if not router.ready:
         text = "the route is made when the router is ready"
-        kept = Keep(names=frozenset({scope.graph.name}))
+        kept = Keep(names=frozenset({routes.name(scope)}))
         return Routing(Said("Unknown", "RouterNotReady", text), keep=kept)
     try:
         route = routes.route(scope, ingress, provider)

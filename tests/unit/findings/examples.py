@@ -169,7 +169,7 @@ EXAMPLES = (
     ),
     Example(
         "IC1123",
-        (obj("serving.kserve.io/v1alpha1", "InferenceGraph", "g"),),
+        (obj("serving.kserve.io/v1alpha1", "LLMInferenceService", "g"),),
         (knative(),),
     ),
     Example("IC1303", (_service_key("{"),), (_service_key("{}"),)),

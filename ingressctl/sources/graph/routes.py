@@ -57,7 +57,7 @@ def route(scope: Scope, ingress: IngressConfig, provider: str) -> Route:
     """The one route of a graph. Raises naming.NameFault."""
     graph, reads = scope.graph, scope.reads
     top = host(scope, ingress)
-    names = [Host(top), *(() if provider == "ingress" else additional(scope, ingress, top))]
+    names = [Host(top), *additional(scope, ingress, top)]
     taken = [name.name for name in names]
     names += hosts.former(graph.status.get("url"), taken, reads)
     rule = Rule(

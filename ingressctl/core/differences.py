@@ -489,12 +489,24 @@ TABLE: tuple[Difference, ...] = (
         "Tokens and cookies must not leak to models.",
     ),
     Difference(
+        ("IG-D4",),
+        "A body that the read timeout cuts off is sent to the models as if it were complete.",
+        "408; no step is called with an incomplete body.",
+        "A model must not answer what nobody asked.",
+    ),
+    Difference(
         ("IG-D6",),
         "A graph that takes longer than serverWrite ends as a closed connection; its timeout "
         "never reaches the router.",
         "timeout is the deadline of the request in both modes, in the route as in the router:"
         " 504 with the error body.",
         "The client learns what happened, and the step that runs is stopped.",
+    ),
+    Difference(
+        ("IG-D7",),
+        "Steps go on after the client has left.",
+        "The running step is cancelled and the rest is left out.",
+        "Work for nobody is most when there is least room for it.",
     ),
     Difference(
         ("IG-D9", "F72"),
@@ -559,6 +571,12 @@ TABLE: tuple[Difference, ...] = (
         "Every request finds a route.",
     ),
     Difference(
+        ("IG-D21",),
+        "Any method and any path runs the graph, also GET /metrics.",
+        "405 for all but POST; probes and metrics are the router's own.",
+        "A scraper must not call models.",
+    ),
+    Difference(
         ("IG-D22",),
         "Trace context and request ids are dropped unless a pattern names them.",
         "They are handed on, each call as a span of its own.",
@@ -571,6 +589,18 @@ TABLE: tuple[Difference, ...] = (
         "A model server must not choose whom the router calls.",
     ),
     Difference(
+        ("IG-D25",),
+        "The body of a request has no limit.",
+        "413 above a limit that the graph or a flag sets.",
+        "One request must not take the memory of all.",
+    ),
+    Difference(
+        ("IG-D28",),
+        "A path with a double slash is answered with a redirect.",
+        "The graph runs.",
+        "A client that follows sends GET instead of POST.",
+    ),
+    Difference(
         ("IG-D29", "F71"),
         "A Hard failure in an Ensemble waits for all steps before it, and the others run on.",
         "It is answered at once and the rest is cancelled.",
@@ -581,6 +611,12 @@ TABLE: tuple[Difference, ...] = (
         "An Ensemble step named like the index of an unnamed step is overwritten.",
         "Refused at admission and at the router's start.",
         "No answer is lost.",
+    ),
+    Difference(
+        ("IG-D31",),
+        "Fields about the connection reach the steps where a pattern matches them.",
+        "They stay with their connection.",
+        "They mean the connection to the router, not the one to the step.",
     ),
     Difference(
         ("IG-D32", "F21"),

@@ -1,0 +1,241 @@
+"""Requests out of bytes: strict, within limits, without a socket.
+
+llhttp refuses what is ambiguous: two lengths, folded lines, bare line feeds, control
+characters, bad chunks. What it lets pass although two readers could differ over it is
+refused here: other codings than chunked, chunks in HTTP/1.0, no Host or two.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import httptools
+
+from ingressctl.dataplane.router.ports import Request
+from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end
+
+Phase = Literal["between", "head", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest request. `body_bytes` of None is no limit."""
+
+    head_bytes: int = 65_536
+    body_bytes: int | None = 100 * 1024 * 1024
+
+
+class Refusal(NamedTuple):
+    """A request that is not taken: what it is answered with. The connection ends after it."""
+
+    status: int
+    cause: str
+
+
+class Taken(NamedTuple):
+    """A request that is whole."""
+
+    request: Request
+    keep_alive: bool
+    chunks: bool
+    """Whether the client understands a chunked answer: HTTP/1.0 does not."""
+
+
+class _Refused(Exception):
+    """Ends the parser where a request is refused."""
+
+
+class Intake:
+    """What one connection has sent. `arrived` holds what is whole, in order.
+
+    After a Refusal, and after a request that ends the connection, nothing more is taken.
+    """
+
+    __slots__ = (
+        "_body",
+        "_expects",
+        "_fresh",
+        "_head_bytes",
+        "_headers",
+        "_hops",
+        "_hosts",
+        "_keep_hops",
+        "_limits",
+        "_parser",
+        "_size",
+        "_upgrading",
+        "_url",
+        "arrived",
+        "over",
+        "phase",
+    )
+
+    def __init__(self, limits: Limits, *, keep_hops: bool = False) -> None:
+        self._limits = limits
+        self._keep_hops = keep_hops
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self.arrived: deque[Taken | Refusal] = deque()
+        self.phase: Phase = "between"
+        self.over = False
+        self._expects = self._fresh = False
+        self._begin()
+
+    def feed(self, data: bytes) -> None:
+        """Take what came."""
+        if self.over:
+            return
+        self._fresh = False
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._go_on_without_upgrade(data[upgrade.args[0] :])
+            return
+        except httptools.HttpParserCallbackError as error:
+            if not isinstance(error.__context__, _Refused):
+                raise
+            return
+        except httptools.HttpParserInvalidMethodError:
+            self._refuse(400, "the method is unknown")
+        except httptools.HttpParserError:
+            self._refuse(400, "the request is not well-formed HTTP/1.1")
+        if self.phase == "head" and not self._fresh:
+            self._head_bytes += len(data)
+            if self._head_bytes > self._limits.head_bytes:
+                self._refuse(431, "the header fields are too large")
+
+    def cut(self) -> Request | None:
+        """The request whose body is still incomplete, as far as it came."""
+        if self.phase != "body":
+            return None
+        return Request(self._parser.get_method(), self._url, self._headers, b"".join(self._body))
+
+    def close(self) -> None:
+        """Nothing more comes. The parser knows the intake, and nobody looks for circles."""
+        self.over = True
+        self._parser = None
+
+    @property
+    def wants_continue(self) -> bool:
+        """Whether the client waits for leave to send its body; asking is answering."""
+        wants = self._expects and self.phase == "body" and not self._body
+        self._expects = False
+        return wants
+
+    def _begin(self) -> None:
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._body: list[bytes] = []
+        self._head_bytes = self._size = self._hosts = 0
+        self._expects = self._upgrading = self._hops = False
+
+    def _refuse(self, status: int, cause: str) -> None:
+        if not self.over:
+            self.over = True
+            self.arrived.append(Refusal(status, cause))
+
+    def _stop(self, status: int, cause: str) -> _Refused:
+        self._refuse(status, cause)
+        return _Refused()
+
+    def _go_on_without_upgrade(self, rest: bytes) -> None:
+        """Nobody has to follow an Upgrade, but the parser takes the body for another protocol."""
+        if self.over:
+            return
+        kept = [field for field in self._headers if field[0] not in (b"upgrade", b"connection")]
+        line = b"%b %b HTTP/1.1\r\n" % (self._parser.get_method(), self._url)
+        lines = b"".join(b"%b: %b\r\n" % field for field in kept)
+        self._parser = httptools.HttpRequestParser(self)
+        self.feed(b"%b%b\r\n%b" % (line, lines, rest))
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        self.phase = "head"
+        self._fresh = True
+        self._begin()
+
+    def on_url(self, url: bytes) -> None:
+        """A piece of the target."""
+        self._url += url
+        if len(self._url) > self._limits.head_bytes:
+            raise self._stop(414, "the target is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One field, or one after a chunked body, which nobody needs."""
+        if self.phase == "body":
+            self._head_bytes += len(name) + len(value)
+            if self._head_bytes > self._limits.head_bytes:
+                raise self._stop(431, "the trailer fields are too large")
+            return
+        name = name.lower()
+        self._headers.append((name, value))
+        self._size += len(name) + len(value) + 4
+        if self._size > self._limits.head_bytes:
+            raise self._stop(431, "the header fields are too large")
+        if name in _NOTED:
+            self._note(name, value)
+
+    def _note(self, name: bytes, value: bytes) -> None:
+        """A field that says where the request ends, or whom it is for."""
+        if name in HOP_BY_HOP:
+            self._hops = True
+        if name == b"host":
+            self._hosts += 1
+        elif name == b"expect":
+            self._expects = value.lower() == b"100-continue"
+        elif name == b"transfer-encoding":
+            if value.strip().lower() != b"chunked":
+                raise self._stop(400, "only the coding chunked can be read")
+        elif name == b"content-length":
+            limit = self._limits.body_bytes
+            if limit is not None and int(value) > limit:
+                raise self._stop(413, f"the body is larger than {limit} bytes")
+
+    def on_headers_complete(self) -> None:
+        """The end of the fields."""
+        parser = self._parser
+        version = parser.get_http_version()
+        if version == "1.1":
+            if self._hosts != 1:
+                raise self._stop(400, "there must be one Host")
+        elif version != "1.0":
+            raise self._stop(505, "only HTTP/1.1 and HTTP/1.0 are spoken")
+        elif self._hosts > 1 or any(name == b"transfer-encoding" for name, _ in self._headers):
+            raise self._stop(400, "HTTP/1.0 has one Host and no chunks")
+        if parser.should_upgrade():
+            if parser.get_method() == b"CONNECT":
+                raise self._stop(405, "only POST runs the graph")
+            self._upgrading = True
+        self._expects = self._expects and version == "1.1"
+        self.phase = "body"
+        self._size = self._head_bytes = 0
+
+    def on_body(self, data: bytes) -> None:
+        """A piece of the body."""
+        self._body.append(data)
+        self._size += len(data)
+        limit = self._limits.body_bytes
+        if limit is not None and self._size > limit:
+            raise self._stop(413, f"the body is larger than {limit} bytes")
+
+    def on_message_complete(self) -> None:
+        """The end of a request."""
+        if self._upgrading:
+            return
+        parser, body, headers = self._parser, self._body, self._headers
+        if self._hops and not self._keep_hops:
+            headers = end_to_end(headers)
+        whole = body[0] if len(body) == 1 else b"".join(body)
+        request = Request(parser.get_method(), self._url, headers, whole)
+        keep = parser.should_keep_alive()
+        self.arrived.append(Taken(request, keep, parser.get_http_version() == "1.1"))
+        self.phase = "between"
+        self._headers, self._body = [], []
+        if not keep:
+            self.over = True
+
+
+_NOTED = HOP_BY_HOP | {b"host", b"expect", b"content-length"}

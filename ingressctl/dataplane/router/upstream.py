@@ -39,15 +39,17 @@ class Client:
         *,
         until: float | None,
         stream: bool,
+        method: bytes = b"POST",
     ) -> Answer:
-        """POST the body; see ports.Upstream."""
+        """Send the body; see ports.Upstream."""
         if target.tls and await self._mesh.there():
             target = mesh.in_plain(target)
         pool = self._pools.get((target.host, target.port, target.tls)) or self._pool(target)
         fields = wire.fields(headers)
         if fields.count(b"\n") != len(headers):
             raise StepFailed("unusable", "a header field has more than one line", sent=False)
-        head = b"POST %b HTTP/1.1\r\nHost: %b\r\n%bContent-Length: %d\r\n\r\n" % (
+        head = b"%b %b HTTP/1.1\r\nHost: %b\r\n%bContent-Length: %d\r\n\r\n" % (
+            method,
             target.path,
             target.authority,
             fields,

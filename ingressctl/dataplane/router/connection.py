@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, cast
 
 from ingressctl.dataplane.router import own, wire
@@ -181,10 +182,10 @@ class Connection(asyncio.Protocol):
         if answer is not None:
             self._reply(answer.status, answer.headers, answer.body)
             return
-        self._began = self._loop.time()
+        self._began = perf_counter()
         times = self._settings.times
         if times.answer is not None and self._settings.manner.answers_when_late:
-            request.until = self._began + times.answer
+            request.until = self._loop.time() + times.answer
         server.watcher.begun()
         self._waits = True
         if not server.admission.come(self):
@@ -222,7 +223,7 @@ class Connection(asyncio.Protocol):
         late = (
             times.answer is not None
             and not self._settings.manner.answers_when_late
-            and self._loop.time() > self._began + times.answer
+            and perf_counter() > self._began + times.answer
         )
         if late or self.gone:
             self._drop()
@@ -284,7 +285,7 @@ class Connection(asyncio.Protocol):
 
     def _tell(self, status: int, size: int) -> None:
         if self._request is not None:
-            seconds = self._loop.time() - self._began
+            seconds = perf_counter() - self._began
             self._server.watcher.ended(self._request, status, size, seconds)
 
     # The end.

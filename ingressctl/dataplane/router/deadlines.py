@@ -7,6 +7,7 @@ set, which is looked through twenty times a second, and not at all while nothing
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 TICK = 0.05
@@ -24,10 +25,14 @@ class Waiting(Protocol):
 
 
 class Deadlines:
-    """All that waits on one event loop."""
+    """All that waits on one event loop. `paced` is told how late each look comes."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, paced: Callable[[float], None] | None = None
+    ) -> None:
         self._loop = loop
+        self._paced = paced
+        self._due = 0.0
         self._waiting: set[Waiting] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -38,7 +43,7 @@ class Deadlines:
         """Look at its `deadline` from now on."""
         self._waiting.add(waiting)
         if self._timer is None:
-            self._timer = self._loop.call_later(TICK, self._look)
+            self._again()
 
     def discard(self, waiting: Waiting) -> None:
         """It waits no more."""
@@ -50,9 +55,18 @@ class Deadlines:
             self._timer.cancel()
         self._waiting.clear()
 
+    def _again(self) -> None:
+        self._due = self._loop.time() + TICK
+        self._timer = self._loop.call_later(TICK, self._look)
+
     def _look(self) -> None:
-        self._timer = self._loop.call_later(TICK, self._look) if self._waiting else None
         now = self._loop.time()
+        late = now - self._due
+        self._timer = None
+        if self._waiting:
+            self._again()
+        if self._paced is not None:
+            self._paced(late)
         for waiting in [item for item in self._waiting if item.deadline <= now]:
             if waiting.deadline <= now:  # one that expired may have moved another's
                 waiting.expire(now)

@@ -60,7 +60,7 @@ class Server:
         self.settings = settings
         self.admission = admission or Admission(limit=16, queue=1024)
         self.watcher: Watcher = watcher or Blind()
-        self.deadlines = Deadlines(self.loop)
+        self.deadlines = Deadlines(self.loop, self.admission.paced)
         self.connections: set[Connection] = set()
         self.unready = False
         self.draining = False

@@ -1,0 +1,77 @@
+"""Who runs next, and how the limit moves."""
+
+from __future__ import annotations
+
+from ingressctl.dataplane.router.admission import Admission
+
+
+class Comer:
+    def __init__(self) -> None:
+        self.gone = False
+        self.runs = False
+
+    def admitted(self) -> None:
+        self.runs = True
+
+
+def come(admission: Admission, number: int) -> list[Comer]:
+    comers = [Comer() for _ in range(number)]
+    for comer in comers:
+        assert admission.come(comer)
+    return comers
+
+
+def running(comers: list[Comer]) -> int:
+    return sum(comer.runs for comer in comers)
+
+
+def test_the_first_to_come_runs_next() -> None:
+    admission = Admission(limit=2, queue=10)
+    comers = come(admission, 5)
+    assert [comer.runs for comer in comers] == [True, True, False, False, False]
+    admission.leave()
+    assert [comer.runs for comer in comers] == [True, True, True, False, False]
+
+
+def test_a_full_line_takes_nobody() -> None:
+    admission = Admission(limit=1, queue=1)
+    come(admission, 2)
+    assert not admission.come(Comer())
+
+
+def test_those_who_gave_up_take_no_place_and_no_memory() -> None:
+    admission = Admission(limit=1, queue=10)
+    (first,) = come(admission, 1)
+    for _ in range(1000):
+        (comer,) = come(admission, 1)
+        comer.gone = True
+        admission.give_up()
+    assert admission.waiting == 0
+    assert len(admission._line) < 200
+    (last,) = come(admission, 1)
+    admission.leave()
+    assert (first.runs, last.runs, admission.waiting) == (True, True, 0)
+
+
+def test_the_limit_grows_while_the_loop_has_room_and_somebody_waits() -> None:
+    admission = Admission(limit=4, most=16, queue=100)
+    comers = come(admission, 50)
+    admission.paced(0.001)
+    assert running(comers) == 8
+    for _ in range(5):
+        admission.paced(0.001)
+    assert running(comers) == 16
+    admission.paced(0.05)
+    assert admission.limit == 8
+    for _ in range(10):
+        admission.paced(0.05)
+    assert admission.limit == 4
+    assert Admission(limit=4, queue=1).limit == 4
+
+
+def test_a_limit_that_was_set_does_not_move() -> None:
+    admission = Admission(limit=4, queue=100)
+    come(admission, 50)
+    admission.paced(0.0)
+    admission.paced(9.0)
+    assert admission.limit == 4

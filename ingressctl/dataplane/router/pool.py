@@ -52,13 +52,13 @@ class Pool:
         """A new connection. Raises StepFailed."""
         place = self._place
 
-        async def attempt(address: str) -> Caller:
+        async def attempt(address: str, port: int) -> Caller:
             caller = Caller(self)
             try:
                 await self.loop.create_connection(
                     lambda: caller,
                     address,
-                    place.port,
+                    port,
                     ssl=place.tls,
                     server_hostname=place.host if place.tls else None,
                 )
@@ -69,7 +69,7 @@ class Pool:
 
         return await self.reach(attempt, until)
 
-    async def reach(self, attempt: Callable[[str], Awaitable[T]], until: float | None) -> T:
+    async def reach(self, attempt: Callable[[str, int], Awaitable[T]], until: float | None) -> T:
         """The first address at which an attempt succeeds. Raises StepFailed."""
         now = self.loop.time()
         last = now + CONNECT
@@ -89,7 +89,7 @@ class Pool:
             text = f"the step cannot be reached: {_said(fault)}"
             raise StepFailed("unreachable", text, sent=False) from None
 
-    async def _first(self, attempt: Callable[[str], Awaitable[T]]) -> T:
+    async def _first(self, attempt: Callable[[str, int], Awaitable[T]]) -> T:
         addresses = await self._resolver.addresses(self._place.host)
         self._turn += 1
         start = self._turn % len(addresses)
@@ -97,8 +97,8 @@ class Pool:
         for address in others:
             with contextlib.suppress(OSError):  # a TimeoutError is one
                 async with asyncio.timeout(ATTEMPT):
-                    return await attempt(address)
-        return await attempt(last)
+                    return await attempt(address, self._place.port)
+        return await attempt(last, self._place.port)
 
     def give_back(self, caller: Caller) -> None:
         """A connection is free."""

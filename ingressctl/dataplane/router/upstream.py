@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from typing import TYPE_CHECKING
 
 from ingressctl.dataplane.router import mesh, wire
 from ingressctl.dataplane.router.deadlines import Deadlines
 from ingressctl.dataplane.router.pool import Place, Pool
 from ingressctl.dataplane.router.ports import Answer, Headers, StepFailed, Target
 from ingressctl.dataplane.router.resolving import Resolver
+
+if TYPE_CHECKING:
+    from ingressctl.dataplane.router.h2c import Group
 
 ANSWER_BYTES = 256 * 1024 * 1024
 """The largest answer that is read whole."""
@@ -29,6 +33,7 @@ class Client:
         self._mesh = mesh.Mesh(mesh_port)
         self._limit = answer_bytes
         self._pools: dict[tuple[str, int, bool], Pool] = {}
+        self._groups: dict[tuple[str, int], Group] = {}
         self._context: ssl.SSLContext | None = None
 
     async def call(
@@ -45,6 +50,10 @@ class Client:
         if target.tls and await self._mesh.there():
             target = mesh.in_plain(target)
         pool = self._pools.get((target.host, target.port, target.tls)) or self._pool(target)
+        if target.h2c:
+            return await self._group(pool, target).call(
+                target, headers, body, until=until, stream=stream, method=method
+            )
         fields = wire.fields(headers)
         if fields.count(b"\n") != len(headers):
             raise StepFailed("unusable", "a header field has more than one line", sent=False)
@@ -77,7 +86,18 @@ class Client:
         self._resolver.close()
         for pool in self._pools.values():
             pool.close()
+        for group in self._groups.values():
+            group.close()
         self._deadlines.close()
+
+    def _group(self, pool: Pool, target: Target) -> Group:
+        key = (target.host, target.port)
+        group = self._groups.get(key)
+        if group is None:
+            from ingressctl.dataplane.router.h2c import Group  # noqa: PLC0415 - few need it
+
+            group = self._groups[key] = Group(pool)
+        return group
 
     @property
     def open(self) -> int:

@@ -1,0 +1,201 @@
+"""HTTP/2 cleartext: many calls on one connection, flow control, refusals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import h2.config
+import h2.connection
+import h2.events
+import h2.settings
+import pytest
+
+from ingressctl.dataplane.router.ports import StepFailed, Target
+from tests.unit.dataplane.wire.sockets import target
+from tests.unit.dataplane.wire.test_upstream import call, client, failure
+
+Handle = Callable[["Step", int, bytes], Any]
+
+
+class Step(asyncio.Protocol):
+    """A model server over HTTP/2; `handle` gets each whole request."""
+
+    def __init__(self, handle: Handle, settings: dict[int, int]) -> None:
+        self.handle, self.settings = handle, settings
+        self.h2 = h2.connection.H2Connection(
+            h2.config.H2Configuration(client_side=False, header_encoding="utf-8")
+        )
+        self.bodies: dict[int, bytes] = {}
+        self.heads: dict[int, dict[str, str]] = {}
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.h2.initiate_connection()
+        self.h2.update_settings(self.settings)
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        for event in self.h2.receive_data(data):
+            number = getattr(event, "stream_id", 0) or 0
+            if isinstance(event, h2.events.RequestReceived):
+                self.heads[number] = dict(event.headers)
+                self.bodies[number] = b""
+            elif isinstance(event, h2.events.DataReceived):
+                self.bodies[number] += event.data
+                self.h2.acknowledge_received_data(event.flow_controlled_length, number)
+            elif isinstance(event, h2.events.StreamEnded):
+                self.handle(self, number, self.bodies[number])
+            elif isinstance(event, h2.events.StreamReset):
+                self.heads[number]["reset"] = "yes"
+        self.flush()
+
+    def answer(self, number: int, *pieces: bytes, end: bool = True) -> None:
+        self.h2.send_headers(number, [(":status", "200"), ("x-model", "m")])
+        for piece in pieces:
+            self.h2.send_data(number, piece)
+        if end:
+            self.h2.end_stream(number)
+        self.flush()
+
+    def flush(self) -> None:
+        self.transport.write(self.h2.data_to_send())
+
+
+@asynccontextmanager
+async def serving(handle: Handle, **settings: int) -> AsyncIterator[tuple[Target, list[Step]]]:
+    steps: list[Step] = []
+    codes = {h2.settings.SettingCodes[name]: value for name, value in settings.items()}
+
+    def made() -> Step:
+        steps.append(Step(handle, codes))
+        return steps[-1]
+
+    server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
+    try:
+        yield target(server.sockets[0].getsockname()[1], h2c=True), steps
+    finally:
+        server.close()
+        for step in steps:
+            step.transport.abort()
+        await asyncio.sleep(0.01)
+
+
+async def test_many_calls_share_a_connection() -> None:
+    held: list[tuple[Step, int, bytes]] = []
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        held.append((step, number, body))
+        if len(held) == 20:  # only then any of them is answered, in the other order
+            for one, which, sent in reversed(held):
+                one.answer(which, b"for ", sent)
+
+    async with serving(handle) as (to, steps), client() as caller:
+        bodies = [b"%d" % number for number in range(20)]
+        answers = await asyncio.gather(*(call(caller, to, body) for body in bodies))
+        assert [answer.body for answer in answers] == [b"for " + body for body in bodies]
+        assert answers[0].headers == [(b"x-model", b"m")]
+        assert len(steps) == 1
+        head = steps[0].heads[1]
+    assert head[":authority"] == to.authority.decode()
+    assert (head[":method"], head[":path"]) == ("POST", "/v1/models/m:predict")
+    assert head["content-length"] == "1"
+
+
+async def test_no_more_calls_than_the_step_allows() -> None:
+    async def later(step: Step, number: int) -> None:
+        await asyncio.sleep(0.02)
+        step.answer(number, b"x")
+
+    tasks = set()
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        task = asyncio.get_running_loop().create_task(later(step, number))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    async with serving(handle, MAX_CONCURRENT_STREAMS=4) as (to, steps), client() as caller:
+        await call(caller, to)
+        answers = await asyncio.gather(*(call(caller, to) for _ in range(12)))
+        assert [answer.body for answer in answers] == [b"x"] * 12
+        assert len(steps) == 3
+
+
+async def test_bodies_larger_than_the_windows() -> None:
+    def handle(step: Step, number: int, body: bytes) -> None:
+        step.answer(number, b"%d" % len(body))
+
+    async with serving(handle) as (to, _), client() as caller:
+        answer = await call(caller, to, b"x" * 1_000_000)
+        assert answer.body == b"1000000"
+
+
+async def test_a_stream_comes_piece_by_piece_and_leaving_it_resets_it() -> None:
+    def handle(step: Step, number: int, body: bytes) -> None:
+        step.answer(number, b"first", end=False)
+
+    async with serving(handle) as (to, steps), client() as caller:
+        answer = await call(caller, to, stream=True)
+        assert answer.stream is not None
+        assert await anext(answer.stream) == b"first"
+        steps[0].h2.send_data(1, b"second")
+        steps[0].flush()
+        assert await anext(answer.stream) == b"second"
+        await answer.stream.aclose()  # type: ignore[attr-defined]
+        async with asyncio.timeout(10):
+            while "reset" not in steps[0].heads[1]:
+                await asyncio.sleep(0.01)
+
+
+async def test_late_and_broken_answers() -> None:
+    def handle(step: Step, number: int, body: bytes) -> None:
+        if body == b"broken":
+            step.h2.reset_stream(number, 2)
+
+    async with serving(handle) as (to, steps), client() as caller:
+        assert (await failure(caller, to, seconds=0.1))[:2] == ("late", True)
+        with pytest.raises(StepFailed) as caught:
+            await call(caller, to, b"broken")
+        assert (caught.value.failure, caught.value.sent) == ("lost", True)
+        assert len(steps) == 1
+        task = asyncio.create_task(failure(caller, to))
+        await asyncio.sleep(0.05)
+        steps[0].transport.abort()
+        assert (await task)[:2] == ("lost", True)
+
+
+async def test_a_call_that_was_not_looked_at_is_sent_once_more() -> None:
+    """Refused, or above the number that a step that goes away names."""
+    seen = 0
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == 1:
+            step.h2.reset_stream(number, 7)
+        elif seen == 3:
+            step.h2.close_connection(last_stream_id=number - 2)
+        else:
+            step.answer(number, b"x")
+
+    async with serving(handle) as (to, steps), client() as caller:
+        assert (await call(caller, to)).body == b"x"
+        assert (await call(caller, to)).body == b"x"
+        assert len(steps) == 2
+    assert seen == 4
+
+
+async def test_a_step_that_does_not_speak_it() -> None:
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 3)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(script, "127.0.0.1", 0)
+    async with client() as caller:
+        to = target(server.sockets[0].getsockname()[1], h2c=True)
+        assert (await failure(caller, to))[:2] == ("unreachable", False)
+    server.close()

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "render": "Print the objects that routes become.",
         "up": "Serve the routes of files with an Envoy on this machine.",
         "run": "Make and keep the routes of a cluster.",
+        "router": "Route requests through an InferenceGraph.",
         "version": "Print the version, or the differences from KServe.",
         "completion": "Print a completion script for a shell.",
     }

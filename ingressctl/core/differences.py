@@ -595,6 +595,13 @@ TABLE: tuple[Difference, ...] = (
         "One request must not take the memory of all.",
     ),
     Difference(
+        ("IG-D26",),
+        "A router that is told to end serves on for 30 s, which is the whole grace period of "
+        "its pod.",
+        "It serves on for 20 s, or as long as a flag says, and has time left to finish.",
+        "A request that came in the last second must not be cut off.",
+    ),
+    Difference(
         ("IG-D28",),
         "A path with a double slash is answered with a redirect.",
         "The graph runs.",

@@ -1,0 +1,91 @@
+"""The graph that a router serves: read, checked, and read again when its file has changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ingressctl.api import inferencegraphs
+from ingressctl.api.inferencegraphs import Spec
+from ingressctl.core.differences import Compat
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit(Exception):
+    """A graph that cannot be served: one line for each fault, and what to do about it."""
+
+    faults: tuple[tuple[str, str], ...]
+
+
+def parse(text: bytes, compat: Compat) -> Spec:
+    """The graph of a text: a spec or an object, as JSON or YAML. Raises Unfit."""
+    spec = _spec(text)
+    from ingressctl.api.admission import graphs  # noqa: PLC0415 - the largest import of all
+
+    refused = graphs.refusals(spec, differs=compat.differs)
+    if refused:
+        faults = ((_at(refusal.path, refusal.message), refusal.remedy) for refusal in refused)
+        raise Unfit(tuple(faults))
+    return spec
+
+
+def _at(path: str, message: str) -> str:
+    return f"{path}: {message}" if path and path not in message else message
+
+
+def _spec(text: bytes) -> Spec:
+    try:
+        raw = msgspec.json.decode(text)
+    except msgspec.DecodeError as fault:
+        raw = _yaml(text, fault)
+    if isinstance(raw, Mapping) and raw.get("kind") == "InferenceGraph":
+        raw = raw.get("spec")
+    try:
+        return inferencegraphs.of_raw(raw if raw is not None else {})
+    except msgspec.ValidationError as fault:
+        raise Unfit(((f"the graph cannot be read: {fault}", "correct the field"),)) from None
+
+
+def _yaml(text: bytes, fault: msgspec.DecodeError) -> Any:
+    """What people write by hand. Raises Unfit with the fault of the JSON if it looks like that."""
+    import yaml  # noqa: PLC0415 - a controller writes JSON
+
+    unfit = Unfit(((f"the graph is not JSON: {fault}", "write the spec of an InferenceGraph"),))
+    if text.lstrip()[:1] in (b"{", b"[", b""):
+        raise unfit
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise unfit from None
+    if not isinstance(raw, dict):
+        raise unfit
+    return raw
+
+
+class GraphFile:
+    """A file that may be replaced, as ConfigMaps are: by turning a link to another folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, ...] = ()
+
+    def read(self) -> bytes:
+        """The text of now. Raises OSError."""
+        self._seen = self._state()
+        return self._path.read_bytes()
+
+    def has_changed(self) -> bool:
+        """Whether it is another one than was read last; False while there is none."""
+        try:
+            return self._state() != self._seen
+        except OSError:
+            return False
+
+    def _state(self) -> tuple[int, ...]:
+        found = os.stat(self._path)
+        return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)

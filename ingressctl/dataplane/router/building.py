@@ -66,13 +66,18 @@ class Builder:
             return made
         written = self.choices.spec.nodes.get(name)
         if written is None:
-            return Broken(f'the graph has no node "{name}"')
+            return Broken(self._no_node(name))
         waiting = self._open[name] = []
         made = self._made[name] = self._node(name, written)
         for inner in waiting:  # the node stands in itself
             inner.node, inner.bounded = made, True
         del self._open[name]
         return made
+
+    def _no_node(self, name: str) -> str:
+        if not self.manner.keeps_status:
+            return "invalid route type: "
+        return f'the graph has no node "{name}"'
 
     def _node(self, name: str, node: Node) -> Step:
         entries = [

@@ -79,9 +79,14 @@ class GraphEngine:
         try:
             answer = await self._root.run(run, payload, stream=self._knows_type)
         except Failed as failed:
-            status = failed.status if failed.fixed or self._keeps_status else 500
-            return faults.answer(status, failed.cause)
+            return faults.answer(self._status(failed, run), failed.cause)
         return self._return.answer(answer, request)
+
+    def _status(self, failed: Failed, run: Run) -> int:
+        """500 is KServe's for all but a Switch at the root; not for a time that we set (IG-D6)."""
+        if failed.fixed or self._keeps_status or (failed.status == 504 and run.is_over()):
+            return failed.status
+        return 500
 
     def _parent(self, headers: Headers) -> traces.Parent | None:
         for name, value in headers:

@@ -141,12 +141,17 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
             body = b"" if last is None else _readable(last.body, bodies.coding(last.headers))
             met = entry.condition.exists(body)
         except (gjson.NotJson, bodies.Unreadable):
-            cause = f"invalid response: what came before step {entry.name} is not JSON"
-            raise Failed("graph", 502 if self.manner.keeps_status else 500, cause) from None
+            raise self._unreadable(entry) from None
         if self.telling is not None:
             tell = self.telling.taken if met else self.telling.skipped
             tell(self.name, entry.name, f"condition {entry.condition.text}")
         return met
+
+    def _unreadable(self, entry: Entry) -> Failed:
+        if not self.manner.keeps_status:
+            return Failed("graph", 500, "invalid response")
+        cause = f'step "{entry.name}" has a condition, and the answer before it is not JSON'
+        return Failed("graph", 502, cause)
 
     def _unmet(self, last: Answer | None) -> Answer:
         assert last is not None

@@ -138,7 +138,7 @@ class Call:
             answer = await self.upstream.call(
                 self.target, headers, payload.body, until=until, stream=stream, method=self.method
             )
-        return _unpacked(answer) if self.accepts_gzip and answer.stream is None else answer
+        return _unpacked(answer) if self.accepts_gzip and self._asked_for_gzip(run) else answer
 
     async def _counted(
         self, series: Series, headers: Headers, body: bytes, until: float | None, *, stream: bool
@@ -158,6 +158,11 @@ class Call:
             raise
         series.end(answer.status, clock() - began)
         return answer
+
+    def _asked_for_gzip(self, run: Run) -> bool:
+        """Whether it was us, and not the client whose header was handed on."""
+        given = self.inwards.pick(run.request.headers)
+        return all(name != b"accept-encoding" for name, _ in given)
 
     def _until(self, run: Run) -> float | None:
         if self.seconds is None:

@@ -125,7 +125,7 @@ class Caller(asyncio.Protocol):
         elif reply.whole:
             self._give(Answer(reply.status, reply.headers, reply.take()))
         else:
-            self._fail(StepFailed("lost", "the step ended the connection early", sent=True))
+            self._fail(StepFailed("lost", "the step closed the connection early", sent=True))
         reply.close()
 
     def expire(self, now: float) -> None:

@@ -111,7 +111,7 @@ def unreachable() -> StepFailed:
 
 
 def lost() -> StepFailed:
-    return StepFailed("lost", "the step ended the connection early", sent=True)
+    return StepFailed("lost", "the step closed the connection early", sent=True)
 
 
 def failing(status: int, body: Any = None, *headers: tuple[bytes, bytes]) -> Answer:

@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "describe": "Tell why an object is not ready, and what it is made of.",
         "get": "List routes, or the objects of a kind.",
         "wait": "Wait until an object is ready, with reasons.",
+        "graph": "Draw the steps of an InferenceGraph, or an object and what it makes.",
         "render": "Print the objects that routes become.",
         "up": "Serve the routes of files with an Envoy on this machine.",
         "run": "Make and keep the routes of a cluster.",

@@ -38,6 +38,18 @@ ALL = (
         for name in main.COMMANDS
     ),
     Golden(
+        "graph-tree",
+        ("graph", "ig/animals", "-f", "inputs/graph.yaml", "--against", "none"),
+        0,
+        ("root", "90 % -> InferenceService dog-breeds", "2 if it fails", "otherwise ->"),
+    ),
+    Golden(
+        "graph-mermaid",
+        ("graph", "ig/animals", "-f", "inputs/graph.yaml", "--against", "none", "-o", "mermaid"),
+        0,
+        ("flowchart LR", "-.->", "#quot;dog#quot;"),
+    ),
+    Golden(
         "preview-new",
         ("preview", "-f", MODEL, "--against", BASE),
         1,

@@ -628,6 +628,23 @@ TABLE: dict[str, Code] = _rows(
         "the graph waits: make the target, or correct its name",
     ),
     Code(
+        "IC6003",
+        "warning",
+        "step that calls a public name of the cluster",
+        "{host} is a public name of this cluster: from inside it leads to the gateway and back, "
+        "or to nothing",
+        "write the name of the InferenceService as serviceName instead of serviceUrl",
+        ("F75",),
+    ),
+    Code(
+        "IC6004",
+        "warning",
+        "initial scale that is not taken",
+        "the annotation {annotation} is {value!r}, which Knative would refuse: it is left out",
+        "write a whole number; 0 only where config-autoscaler has allow-zero-initial-scale",
+        ("F115",),
+    ),
+    Code(
         "IC7102",
         "warning",
         "contested object",

@@ -19,6 +19,7 @@ from ingressctl.plan.checks import (
     canaries,
     configuration,
     gateways,
+    graphs,
     inputs,
     listeners,
     names,
@@ -40,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     listeners.find,
     shadowing.find,
     backends.find,
+    graphs.find,
 )
 
 

@@ -24,7 +24,16 @@ import yaml
 from ingressctl.api.refs import Raw
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
-from tests.cases import admitting, checks, comparing, field_state, previewing, stages, traffic
+from tests.cases import (
+    admitting,
+    checks,
+    comparing,
+    field_state,
+    graph_stage,
+    previewing,
+    stages,
+    traffic,
+)
 from tests.cases.field_state import State
 from tests.cases.loading import Run
 
@@ -91,7 +100,7 @@ def input_of(run: Run, block: Mapping[str, Any]) -> list[dict[str, Any]]:
     objects = comparing.documents(run.case["input"])
     if "copies" in block:
         objects = list(_copied(objects, block["copies"]))
-    return stages.shuffled(objects, run)
+    return stages.shuffled(graph_stage.adopt(objects), run)
 
 
 def _copied(objects: Iterable[Raw], copies: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -140,7 +149,7 @@ def _answers(run: Run, block: Mapping[str, Any], state: State) -> list[str]:
         faults += comparing.compare_objects(actual, expected)
     if run.expect.get("status"):
         wanted = yaml.load(run.expect["status"], yaml.CSafeLoader)
-        services = state.after.list(field_state.ISVC)
+        services = state.after.list(field_state.ISVC) or state.after.list(field_state.GRAPH)
         faults += comparing.subset(services[0].get("status") or {}, wanted, "status")
     return faults
 
@@ -172,7 +181,7 @@ def _state(entry: Mapping[str, Any], state: State) -> list[str]:
         measure=state.measure,
         admitted=lambda obj: "; ".join(admitting.refusals(obj, state)),
         xds=lambda version: previewing.resources(state, version),
-        router_configs=_no_router_configs,
+        router_configs=lambda: graph_stage.router_configs(state.cascade),
         providers=frozenset(_judged(state)),
     )
     faults = [why for check in entry.get("checks") or () for why in checks.judge(check, seen)]
@@ -186,10 +195,6 @@ def _state(entry: Mapping[str, Any], state: State) -> list[str]:
 def _judged(state: State) -> Iterator[str]:
     names = {step.outcome.provider for step in state.cascade.steps}
     return (word for word, name in PROVIDERS.items() if name in names)
-
-
-def _no_router_configs() -> Any:
-    raise LookupError("graph routers are not judged yet")
 
 
 def runs(objects: list[dict[str, Any]], compat: str, count: int) -> list[str]:

@@ -23,10 +23,12 @@ from ingressctl.core.outcome import Outcome
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Kind, Reads, World
 from ingressctl.plan import cascade
+from ingressctl.sources.graph import reconcile as graph
 from ingressctl.sources.kserve import reconcile as kserve
 from tests.cases import comparing, selecting
 
 ISVC: Kind = ("serving.kserve.io", "InferenceService")
+GRAPH: Kind = ("serving.kserve.io", "InferenceGraph")
 RUNTIMES = Path(__file__).parent / "suites" / "runtime-selection" / "shipped-runtimes.yaml"
 MAX_PASSES = 10
 RESTLESS = "never comes to rest"
@@ -88,7 +90,10 @@ class State:
 
 def settle(name: str, world: World, settings: Settings, *, workloads: bool) -> State:
     """Reconcile until a pass writes nothing; a world that never rests is a fault."""
-    sources = {ISVC: with_workloads if workloads else kserve.reconcile_routes}
+    sources = {
+        ISVC: with_workloads if workloads else kserve.reconcile_routes,
+        GRAPH: graph.reconcile,
+    }
     if workloads:
         settings = replace(settings, write=frozenset({"routes", "workloads"}))
     start = time.process_time()

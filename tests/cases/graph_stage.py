@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from ingressctl.api import admission, inferencegraphs
 from ingressctl.api.admission import Operation, schema
 from ingressctl.api.models.inferencegraphs import InferenceGraph
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Raw, Ref, owner_of, ref_of
 from ingressctl.core.differences import Compat
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
@@ -94,6 +95,31 @@ def _view(obj: Raw) -> Raw:
 
 def _args(args: list[str]) -> list[Any]:
     return [args[0], json.loads(args[1])] if args[:1] == ["--graph-json"] else list(args)
+
+
+def adopt(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Workloads without owner that are called like a graph belong to it."""
+    objects = list(objects)
+    graphs = {
+        ref_of(obj)[2:]: owner_of(obj).reference()
+        for obj in objects
+        if ref_of(obj)[:2] == inferencegraphs.KIND
+    }
+    for obj in objects:
+        owner = graphs.get(ref_of(obj)[2:])
+        if owner and ref_of(obj)[:2] in KINDS:
+            obj["metadata"].setdefault("ownerReferences", [owner])
+    return objects
+
+
+def router_configs(ran: cascade.Cascade) -> Iterator[tuple[Ref, Any]]:
+    """What the router of each graph is given."""
+    for step in ran.steps:
+        for child in step.outcome.children:
+            template = (child.body.get("spec") or {}).get("template") or {}
+            for item in (template.get("spec") or {}).get("containers") or ():
+                if item.get("args", [""])[0] == "--graph-json":
+                    yield step.ref, json.loads(item["args"][1])
 
 
 def judge(run: Run, result: Result) -> list[str]:

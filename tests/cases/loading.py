@@ -88,12 +88,17 @@ def runs(folder: Path) -> Iterator[Run]:
     """Those of all cases that pure functions and proxies can judge."""
     for suite, group, case in _cases(folder):
         needs = set(case.get("needs") or ())
-        if suite in SUITES and needs <= FIELD_NEEDS:
+        if suite in SUITES and needs - {"graph"} <= FIELD_NEEDS and not _asks_router(case):
             yield from _runs_of(suite, group, case)
         elif suite in SUITES and _is_of_cluster(needs):
             ON_CLUSTER.add(f"{suite}/{case['name']}")
         else:
             NOT_MET.add(f"{suite}/{case['name']}")
+
+
+def _asks_router(case: dict[str, Any]) -> bool:
+    """Whether a field case sends requests through the router of a graph."""
+    return "\nrouter:" in (case.get("assert") or "")
 
 
 def cluster_runs(folder: Path) -> Iterator[Run]:

@@ -76,10 +76,11 @@ def _standard(scope: Scope, routing: Routing) -> dict[str, Any] | None:
 
 
 def _url(scope: Scope, routing: Routing) -> str:
-    """KServe's URL has always the scheme http; where a route is made it is the route's."""
+    """KServe's URL has always the scheme http; where a route is made it is the route's (IG-R4)."""
     if routing.url:
         return routing.url
+    scheme = scope.ingress().urlScheme if scope.reads.differs("IG-R4") else "http"
     try:
-        return f"http://{routes.host(scope, scope.ingress())}"
+        return f"{scheme}://{routes.host(scope, scope.ingress())}"
     except naming.NameFault:
         return routes.address(scope)

@@ -42,7 +42,7 @@ def _labels(scope: Scope) -> dict[str, str]:
 
 def _annotations(scope: Scope) -> dict[str, str]:
     own = {key: text for key, text in scope.annotations().items() if key != PASSTHROUGH}
-    if not _initial_scale_holds(scope):
+    if not initial_scale_holds(scope):
         own.pop(initial_scale.ANNOTATION, None)
     spec = scope.graph.spec
     scale: dict[str, Any] = {
@@ -58,7 +58,8 @@ def _annotations(scope: Scope) -> dict[str, str]:
     return {**own, **given}
 
 
-def _initial_scale_holds(scope: Scope) -> bool:
+def initial_scale_holds(scope: Scope) -> bool:
+    """Whether Knative takes the initial scale. Raises configmaps.ConfigFault."""
     try:
         return initial_scale.holds(scope.graph, scope.reads)
     except ConfigFault as fault:

@@ -9,8 +9,9 @@ from ingressctl.api import configmaps
 from ingressctl.api.admission import Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
 from ingressctl.api.refs import Raw
+from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
-from ingressctl.core.kserve import configuration
+from ingressctl.core.kserve import configuration, initial_scale
 from ingressctl.core.kserve import mode as modes
 from ingressctl.core.outcome import Child, Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.values import replace
@@ -18,6 +19,7 @@ from ingressctl.core.world import Reads
 from ingressctl.sources.graph import (
     autoscalers,
     compat_status,
+    knative,
     objects,
     observing,
     routing,
@@ -110,13 +112,31 @@ def _outcome(
         routes=routed.routes,
         provider=routed.provider,
         status=None if made is None or _is_anothers(scope) else made,
-        events=() if made is None else status.events(scope.graph, made),
-        findings=(*_about_mode(scope), *routed.findings),
+        events=_events(scope, made),
+        findings=(*_about_mode(scope), *_about_scale(scope), *routed.findings),
         faults=routed.faults,
         again=SOON if made is None else routed.again,
         keep=routed.keep,
         answers_for=_answers_for(scope),
     )
+
+
+def _events(scope: Scope, made: dict[str, Any] | None) -> tuple[Event, ...]:
+    told = [
+        Event("Warning", "InitialScaleNotTaken", findings.message(finding))
+        for finding in _about_scale(scope)
+    ]
+    return (*(() if made is None else status.events(scope.graph, made)), *told)
+
+
+def _about_scale(scope: Scope) -> tuple[Finding, ...]:
+    """An initial scale that is left out, because Knative would refuse the whole Service."""
+    if scope.is_standard or scope.graph.stopped or knative.initial_scale_holds(scope):
+        return ()
+    name = initial_scale.ANNOTATION
+    value = scope.graph.annotations[name]
+    path = f'metadata.annotations["{name}"]'
+    return (Finding.of("IC6004", scope.graph.ref, path=path, annotation=name, value=value),)
 
 
 def _answers_for(scope: Scope) -> str:

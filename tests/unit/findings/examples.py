@@ -13,6 +13,7 @@ from tests.unit.findings.objects import (
     config,
     config_map,
     gateway,
+    graph,
     http_route,
     istio_gateway,
     knative,
@@ -357,5 +358,45 @@ EXAMPLES = (
         (config(), knative(), service("iris")),
         (config(), knative(), service("another")),
         ("Service team-a/iris",),
+    ),
+    Example(
+        "IC6001",
+        (graph(nodes={"lost": {"routerType": "Sequence", "steps": [{"serviceName": "a"}]}}),),
+        (graph(),),
+        ("InferenceGraph team-a/pipe",),
+    ),
+    Example(
+        "IC6002",
+        (graph({"serviceName": "iris"}),),
+        (graph({"serviceName": "iris"}), knative(status={"address": {"url": "http://iris"}})),
+        ("InferenceGraph team-a/pipe",),
+    ),
+    Example(
+        "IC6003",
+        (config(), graph({"serviceUrl": "http://iris.team-a.example.com/"})),
+        (config(), graph({"serviceUrl": "http://iris.elsewhere.org/"})),
+        ("InferenceGraph team-a/pipe",),
+    ),
+    Example(
+        "IC6003",
+        (
+            config(),
+            graph({"serviceName": "a", "fallback": {"serviceUrl": "http://b.example.com/"}}),
+        ),
+        (config(), graph({"serviceName": "a", "fallback": {"serviceName": "b"}})),
+    ),
+    Example(
+        "IC6004",
+        (graph(annotations={"autoscaling.knative.dev/initial-scale": "0"}),),
+        (
+            graph(annotations={"autoscaling.knative.dev/initial-scale": "0"}),
+            config_map("config-autoscaler", {"allow-zero-initial-scale": "true"}),
+        ),
+        ("InferenceGraph team-a/pipe",),
+    ),
+    Example(
+        "IC6004",
+        (graph(annotations={"autoscaling.knative.dev/initial-scale": "few"}),),
+        (graph(annotations={"autoscaling.knative.dev/initial-scale": "2"}),),
     ),
 )

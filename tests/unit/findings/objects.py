@@ -69,6 +69,18 @@ def knative(name: str = "iris", namespace: str = "team-a", **parts: Any) -> Obj:
     )
 
 
+def graph(*steps: Obj, annotations: Any = None, nodes: Any = None) -> Obj:
+    """An InferenceGraph in Knative mode; without steps it has one that can be called."""
+    listed = list(steps) or [{"serviceUrl": "http://iris.team-a.svc.cluster.local/"}]
+    return obj(
+        "serving.kserve.io/v1alpha1",
+        "InferenceGraph",
+        "pipe",
+        annotations=annotations,
+        spec={"nodes": {"root": {"routerType": "Sequence", "steps": listed}, **(nodes or {})}},
+    )
+
+
 def runtime() -> Obj:
     """A runtime of the cluster that serves sklearn."""
     spec = {

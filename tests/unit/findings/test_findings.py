@@ -14,12 +14,16 @@ from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import cascade, findings
+from ingressctl.sources.graph import reconcile as graph
 from ingressctl.sources.kserve import reconcile as kserve
 from tests.unit.findings.examples import EXAMPLES, Example
 from tests.unit.findings.objects import config, standard
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SOURCES = {("serving.kserve.io", "InferenceService"): kserve.reconcile_routes}
+SOURCES = {
+    ("serving.kserve.io", "InferenceService"): kserve.reconcile_routes,
+    ("serving.kserve.io", "InferenceGraph"): graph.reconcile,
+}
 ELSEWHERE = {
     "IC3201": "the tag of a Knative Service is tested with the components",
     **{

@@ -30,6 +30,11 @@ SETS: Mapping[str, Mapping[str, Any]] = {
         "beside": "",
         "knative": {"enabled": False},
     },
+    "own configuration": {
+        "write": ["routes", "workloads"],
+        "beside": "",
+        "configuration": {"create": True},
+    },
     "dry run": {"dryRun": True},
     "alone": {"replicas": 1, "leaderElection": False},
     "namespaced": {"namespaces": list(TEAMS), "providers": ["istio", "ingress"]},

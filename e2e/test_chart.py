@@ -15,6 +15,7 @@ from e2e import charts
 from e2e.bed import helm
 from e2e.bed.bed import Bed
 from e2e.bed.kubectl import Refused
+from ingressctl.api import configchecks, configmaps
 
 PARTS = ()
 """Nothing here is of a kind that CRDs bring."""
@@ -62,6 +63,21 @@ def test_helm_has_nothing_to_say(values: Mapping[str, Any]) -> None:
 def test_the_api_server_takes_every_object(cluster: Bed, values: Mapping[str, Any]) -> None:
     objects = charts.rendered(values)
     assert len(try_out(cluster, objects).split()) == len(objects)
+
+
+def test_the_own_configuration_is_one_that_can_be_used() -> None:
+    """Graphs are mounted, and their routers are this program."""
+    made = charts.one(
+        charts.rendered(charts.SETS["own configuration"]), "ConfigMap", "inferenceservice-config"
+    )
+    assert configchecks.faults(made["data"], gateway_optional=True) == ()
+    assert configchecks.notices(made["data"], annotations={}) == ()
+    router = configmaps.parse_router(made["data"]["router"])
+    assert router.graphSource == "ConfigMap"
+    assert router.command == ("ingressctl", "router")
+    deployment = charts.one(charts.rendered({}), "Deployment", "ingressctl")
+    (controller,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert router.image == controller["image"]
 
 
 def test_a_pod_that_may_more_would_be_refused(cluster: Bed) -> None:
@@ -168,6 +184,7 @@ def test_the_program_takes_the_arguments(name: str) -> None:
         ({"gateway": {"enabled": True}}, "needs envoy among providers"),
         ({"leaderElection": False}, "set replicas to 1"),
         ({"write": ["workloads"]}, "leave workloads out"),
+        ({"configuration": {"create": True}}, "set configuration.create to false"),
         ({"provders": ["istio"]}, "provders"),
     ],
     ids=lambda item: item if isinstance(item, str) else "",

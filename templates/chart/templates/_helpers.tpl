@@ -73,6 +73,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection) -}}
 {{- fail "without leaderElection two replicas would write at once: set replicas to 1" -}}
 {{- end -}}
+{{- if and (eq .Values.beside "kserve") .Values.configuration.create -}}
+{{- fail "beside kserve leaves inferenceservice-config to KServe: set configuration.create to false, or beside to \"\"" -}}
+{{- end -}}
 {{- if and (eq .Values.beside "kserve") (has "workloads" .Values.write) -}}
 {{- fail "beside kserve leaves the workloads to KServe, write has workloads: set beside to \"\" or leave workloads out" -}}
 {{- end -}}

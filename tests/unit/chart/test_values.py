@@ -23,7 +23,7 @@ LINES = (files.CHART / "values.yaml").read_text("utf-8").splitlines()
 TEMPLATES = "".join(
     path.read_text("utf-8") for path in sorted((files.CHART / "templates").rglob("*.*"))
 )
-FREE = frozenset({"resources"})
+FREE = frozenset({"resources", "ingress"})
 """Mappings of Kubernetes' own form: a value as a whole."""
 
 

@@ -41,7 +41,7 @@ class Caller(asyncio.Protocol):
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._reply = Reply(pool.limit)
+        self._reply = Reply(pool.limit, pool.heads)
         self._future: asyncio.Future[Answer] | None = None
         self._stream: Stream | None = None
         self._may_stream = self._used = self.unseen = False

@@ -50,7 +50,9 @@ class Connection(asyncio.Protocol):
         self._loop = server.loop
         self._settings = server.settings
         manner = self._settings.manner
-        self._intake = Intake(self._settings.limits, keep_hops=not manner.drops_hops)
+        self._intake = Intake(
+            self._settings.limits, keep_hops=not manner.drops_hops, heads=server.heads
+        )
         self._request: Request | None = None
         self._task: asyncio.Task[None] | None = None
         self._waits = self._ending = self.gone = False

@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import httptools
 
-from ingressctl.dataplane.router.ports import Request
+from ingressctl.dataplane.router.heads import Heads, length_of
+from ingressctl.dataplane.router.ports import Headers, Request
 from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end
 
 Phase = Literal["between", "head", "body"]
@@ -43,6 +44,10 @@ class Taken(NamedTuple):
     """Whether the client understands a chunked answer: HTTP/1.0 does not."""
 
 
+Known = tuple[bytes, bytes, Headers, bool]
+"""Method, target, headers, and whether chunks are understood."""
+
+
 class _Refused(Exception):
     """Ends the parser where a request is refused."""
 
@@ -59,6 +64,7 @@ class Intake:
         "_fresh",
         "_head_bytes",
         "_headers",
+        "_heads",
         "_hops",
         "_hosts",
         "_keep_hops",
@@ -72,8 +78,11 @@ class Intake:
         "phase",
     )
 
-    def __init__(self, limits: Limits, *, keep_hops: bool = False) -> None:
+    def __init__(
+        self, limits: Limits, *, keep_hops: bool = False, heads: Heads[Known] | None = None
+    ) -> None:
         self._limits = limits
+        self._heads = Heads[Known]() if heads is None else heads
         self._keep_hops = keep_hops
         self._parser: Any = httptools.HttpRequestParser(self)
         self.arrived: deque[Taken | Refusal] = deque()
@@ -86,6 +95,30 @@ class Intake:
         """Take what came."""
         if self.over:
             return
+        if self.phase != "between":
+            self._parse(data)
+            return
+        known = self._heads.find(data)
+        if known is None:
+            self._parse(data)
+            self._remember(data)
+        else:
+            (method, target, headers, chunks), body = known
+            request = Request(method, target, headers, body)
+            self.arrived.append(Taken(request, keep_alive=True, chunks=chunks))
+
+    def _remember(self, data: bytes) -> None:
+        """The head of a request that came at once, and lets the connection go on."""
+        if self.phase == "between" and not self.over and len(self.arrived) == 1:
+            (taken,) = self.arrived
+            if isinstance(taken, Taken):
+                request = taken.request
+                known = (request.method, request.target, request.headers, taken.chunks)
+                length = length_of(request.headers)
+                if length == len(request.body):
+                    self._heads.note(data, length, known)
+
+    def _parse(self, data: bytes) -> None:
         self._fresh = False
         try:
             self._parser.feed_data(data)

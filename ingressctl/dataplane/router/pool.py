@@ -12,7 +12,9 @@ from typing import TypeVar
 
 from ingressctl.dataplane.router.calling import Caller
 from ingressctl.dataplane.router.deadlines import Deadlines
+from ingressctl.dataplane.router.heads import Heads
 from ingressctl.dataplane.router.ports import StepFailed
+from ingressctl.dataplane.router.replies import Known
 from ingressctl.dataplane.router.resolving import Resolver
 
 T = TypeVar("T")
@@ -44,6 +46,7 @@ class Pool:
         self.deadlines = deadlines
         self.limit = limit
         self.idle: list[Caller] = []
+        self.heads = Heads[Known]()
         self._place = place
         self._resolver = resolver
         self._turn = 0

@@ -6,10 +6,15 @@ from typing import Any
 
 import httptools
 
+from ingressctl.dataplane.router.heads import Heads, length_of
 from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end
 
 HEAD_BYTES = 262_144
 """The largest head of an answer."""
+
+
+Known = tuple[int, list[tuple[bytes, bytes]]]
+"""Status and headers."""
 
 
 class Unusable(Exception):
@@ -28,6 +33,7 @@ class Reply:
         "_awaited",
         "_between",
         "_headers",
+        "_heads",
         "_hops",
         "_parser",
         "_size",
@@ -42,7 +48,8 @@ class Reply:
         "whole",
     )
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, heads: Heads[Known] | None = None) -> None:
+        self._heads = Heads[Known]() if heads is None else heads
         self._parser: Any = httptools.HttpResponseParser(self)
         self.limit = limit
         self.status = 0
@@ -64,7 +71,28 @@ class Reply:
 
     def feed(self, data: bytes) -> None:
         """Take what came. Raises Unusable."""
+        if self.began or not self._awaited:
+            self._parse(data)
+            return
         self.began = True
+        known = self._heads.find(data)
+        if known is None:
+            self._parse(data)
+            self._remember(data)
+        else:
+            (self.status, self.headers), body = known
+            self.body = [body]
+            self.headed = self.whole = True
+            self._awaited = False
+
+    def _remember(self, data: bytes) -> None:
+        """The head of an answer that came at once, and lets the connection go on."""
+        if self.whole and self.reusable:
+            length = length_of(self.headers)
+            if length >= 0 and self._size == length:
+                self._heads.note(data, length, (self.status, self.headers))
+
+    def _parse(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:

@@ -16,6 +16,8 @@ from typing import Protocol
 from ingressctl.dataplane.router.admission import Admission
 from ingressctl.dataplane.router.connection import Connection
 from ingressctl.dataplane.router.deadlines import Deadlines
+from ingressctl.dataplane.router.heads import Heads
+from ingressctl.dataplane.router.intake import Known
 from ingressctl.dataplane.router.ports import Engine, Request
 from ingressctl.dataplane.router.settings import Settings
 
@@ -61,6 +63,7 @@ class Server:
         self.admission = admission or Admission(limit=16, queue=1024)
         self.watcher: Watcher = watcher or Blind()
         self.deadlines = Deadlines(self.loop, self.admission.paced)
+        self.heads = Heads[Known]()
         self.connections: set[Connection] = set()
         self.unready = False
         self.draining = False
@@ -79,6 +82,7 @@ class Server:
         """Another graph from the next request on; those that run keep theirs."""
         self.engine = engine
         self.settings = settings
+        self.heads = Heads[Known]()  # what was within the limits before may not be any more
 
     @property
     def date(self) -> bytes:

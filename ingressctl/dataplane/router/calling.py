@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, cast
 
 from ingressctl.dataplane.router import wire
+from ingressctl.dataplane.router.heads import length_of
 from ingressctl.dataplane.router.ports import Answer, StepFailed
 from ingressctl.dataplane.router.replies import Reply, Unusable
 from ingressctl.dataplane.router.streaming import Stream
@@ -146,7 +147,10 @@ class Caller(asyncio.Protocol):
 
     def _begin_stream(self) -> None:
         reply = self._reply
-        stream = self._stream = Stream(self, self._pool.loop)
+        length = length_of(reply.headers)
+        stream = self._stream = Stream(
+            self, self._pool.loop, length=length if length >= 0 else None
+        )
         self.deadline = self._pool.loop.time() + QUIET
         self._give(Answer(reply.status, reply.headers, b"", stream))
         self._hand_on(stream)

@@ -120,20 +120,22 @@ class Intake:
 
     def _parse(self, data: bytes) -> None:
         self._fresh = False
+        rest = None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            self._go_on_without_upgrade(data[upgrade.args[0] :])
-            return
-        except httptools.HttpParserCallbackError as error:
-            if not isinstance(error.__context__, _Refused):
+            rest = data[upgrade.args[0] :]
+        except httptools.HttpParserCallbackError:
+            if not self.over:
                 raise
             return
         except httptools.HttpParserInvalidMethodError:
             self._refuse(400, "the method is unknown")
         except httptools.HttpParserError:
             self._refuse(400, "the request is not well-formed HTTP/1.1")
-        if self.phase == "head" and not self._fresh:
+        if rest is not None:
+            self._go_on_without_upgrade(rest)
+        elif self.phase == "head" and not self._fresh:
             self._head_bytes += len(data)
             if self._head_bytes > self._limits.head_bytes:
                 self._refuse(431, "the header fields are too large")

@@ -32,6 +32,7 @@ class Reply:
     __slots__ = (
         "_awaited",
         "_between",
+        "_fault",
         "_headers",
         "_heads",
         "_hops",
@@ -59,6 +60,7 @@ class Reply:
         self._awaited = self._hops = False
         self._between = True
         self._size = 0
+        self._fault: Unusable | None = None
         self.began = self.headed = self.whole = self.until_end = False
         self.reusable = True
 
@@ -97,11 +99,12 @@ class Reply:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             raise Unusable("the protocol was changed without being asked") from None
-        except httptools.HttpParserCallbackError as error:
-            if not isinstance(error.__context__, Unusable):
+        except httptools.HttpParserCallbackError:
+            fault, self._fault = self._fault, None
+            if fault is None:
                 raise
             if not self.whole:
-                raise error.__context__ from None
+                raise fault from None
         except httptools.HttpParserError:
             if not self.whole:
                 raise Unusable("the answer is not well-formed HTTP/1.1") from None
@@ -124,7 +127,8 @@ class Reply:
     def _grow(self, by: int, limit: int, text: str) -> None:
         self._size += by
         if self._size > limit:
-            raise Unusable(text)
+            self._fault = Unusable(text)
+            raise self._fault
 
     # What the parser calls.
 
@@ -132,7 +136,8 @@ class Reply:
         """The first byte of an answer, which somebody must have asked for."""
         self._between = False
         if not self._awaited:
-            raise Unusable("an answer came that nobody had asked for")
+            self._fault = Unusable("an answer came that nobody had asked for")
+            raise self._fault
         self._headers = []
         self._hops = False
 
@@ -151,10 +156,13 @@ class Reply:
         status = self._parser.get_status_code()
         if status < 200:
             if status == 101 or status < 100:
-                raise Unusable(f"the status {status} is not an answer")
+                self._fault = Unusable(f"the status {status} is not an answer")
+                raise self._fault
             return
         if self._hops:
-            _check_codings(self._headers)
+            self._fault = _coding_fault(self._headers)
+            if self._fault is not None:
+                raise self._fault
         self.status = status
         self.until_end = not (
             status in (204, 304) or any(name in _LENGTHS for name, _ in self._headers)
@@ -183,11 +191,12 @@ class Reply:
         return body[0] if len(body) == 1 else b"".join(body)
 
 
-def _check_codings(headers: list[tuple[bytes, bytes]]) -> None:
-    """Only chunked can be undone. Raises Unusable."""
+def _coding_fault(headers: list[tuple[bytes, bytes]]) -> Unusable | None:
+    """Only chunked can be undone."""
     for name, value in headers:
         if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
-            raise Unusable("the answer has a coding that cannot be undone")
+            return Unusable("the answer has a coding that cannot be undone")
+    return None
 
 
 _LENGTHS = frozenset((b"content-length", b"transfer-encoding"))

@@ -47,10 +47,10 @@ class Sender:
         cannot be of use any more then.
         """
         assert answer.stream is not None
-        length = next((value for name, value in answer.headers if name == b"content-length"), None)
+        length: int | None = getattr(answer.stream, "length", None)
         chunked = length is None and self.chunks
         if length is not None:
-            framing = b"Content-Length: %b\r\n" % length
+            framing = b"Content-Length: %d\r\n" % length
         elif chunked:
             framing = b"Transfer-Encoding: chunked\r\n"
         else:

@@ -28,11 +28,17 @@ class Source(Protocol):
 
 
 class Stream:
-    """Pieces in their order. Who does not read to the end calls `aclose`."""
+    """Pieces in their order. Who does not read to the end calls `aclose`.
 
-    __slots__ = ("_done", "_failed", "_loop", "_pieces", "_size", "_source", "_waiter")
+    `length` is how many bytes they are together, where that is known.
+    """
 
-    def __init__(self, source: Source, loop: asyncio.AbstractEventLoop) -> None:
+    __slots__ = ("_done", "_failed", "_loop", "_pieces", "_size", "_source", "_waiter", "length")
+
+    def __init__(
+        self, source: Source, loop: asyncio.AbstractEventLoop, *, length: int | None = None
+    ) -> None:
+        self.length = length
         self._source: Source | None = source
         self._loop = loop
         self._pieces: list[bytes] = []

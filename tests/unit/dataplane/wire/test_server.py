@@ -250,6 +250,30 @@ async def test_a_stream_is_handed_on_as_it_comes() -> None:
         assert await client.answer() == (200, b"")
 
 
+async def test_a_stream_whose_length_is_known_is_sent_with_it() -> None:
+    class Known:
+        length = 3
+
+        def __init__(self) -> None:
+            self.left = [b"a", b"bc"]
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self
+
+        async def __anext__(self) -> bytes:
+            if not self.left:
+                raise StopAsyncIteration
+            return self.left.pop(0)
+
+    async def run(request: Request) -> Answer:
+        return Answer(200, ((b"content-length", b"99"),), b"", Known())
+
+    async with serving(Running(run)) as (_, port), await Raw.to(port) as client:
+        for _ in range(2):
+            client.send(post(b"x"))
+            assert await client.answer() == (200, b"abc")
+
+
 async def test_a_stream_for_an_old_client_ends_with_the_connection() -> None:
     async def stream() -> AsyncIterator[bytes]:
         yield b"a"

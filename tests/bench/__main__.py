@@ -6,6 +6,7 @@ a process of its own and prints JSON. ``python -m tests.bench NAME...`` runs som
 
 from __future__ import annotations
 
+import itertools
 import json
 import statistics
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+from tests.bench.router import __main__ as graphs
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = 3
@@ -76,6 +79,30 @@ def controller(services: int) -> Measure:
     )
 
 
+def router(shape: str) -> Measure:
+    """The graph router, and a plain aiohttp one as the yardstick of the machine."""
+    rows = []
+    for size, delay in itertools.product(graphs.SIZES, graphs.DELAYS):
+        place = f"{shape}, {size // 1000} KB, {delay} ms"
+        for connections, kind in itertools.product(graphs.CONNECTIONS, graphs.ROUTERS):
+            what = f"{place}, {connections} connections, {kind}"
+            for key, name, unit in ROUTER_FIGURES:
+                found = graphs.key(kind, size, delay, connections, key)
+                rows.append((found, f"{what}: {name}", unit, ""))
+        for kind in graphs.ROUTERS:
+            key = graphs.key(kind, size, delay, graphs.CONNECTIONS[-1], "mb")
+            wanted = "< 80" if kind == "ours" else ""
+            rows.append((key, f"{place}, {kind}: greatest memory", "MB", wanted))
+    return Measure(f"router-{shape}", ("-m", "tests.bench.router", shape), tuple(rows), runs=1)
+
+
+ROUTER_FIGURES = (
+    ("rps", "requests a second", ""),
+    ("p50_ms", "p50", "ms"),
+    ("p99_ms", "p99", "ms"),
+    ("cpu_us", "CPU a request", "us"),
+)
+
 MEASURES = (
     render("Knative", "istio"),
     render("Standard", "gateway_api"),
@@ -117,6 +144,7 @@ MEASURES = (
         (("p50", "up: a written file is served: p50", "ms", "< 100"),),
         runs=1,
     ),
+    *(router(shape) for shape in graphs.SHAPES),
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -75,10 +75,12 @@ def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault
     found = [fault for key in MODELS if key in data for fault in _faults_of_types(key, data[key])]
     if found:
         return tuple(found)
-    rules = (
+    rules: list[tuple[str, Callable[[str | None], object]]] = [
         ("ingress", lambda text: configmaps.parse_ingress(text, gateway_optional=gateway_optional)),
         ("deploy", configmaps.parse_default_mode),
-    )
+    ]
+    if "router" in data:  # services alone do without it
+        rules.append(("router", configmaps.parse_router))
     for key, parse in rules:
         try:
             parse(data.get(key))

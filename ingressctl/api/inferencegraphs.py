@@ -8,7 +8,7 @@ The full model for admission is in `models/inferencegraphs.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -123,6 +123,15 @@ def of_raw(spec: Mapping[str, Any]) -> Spec:
     `null` counts as absent, as it does for the API server.
     """
     return msgspec.convert(_without_null(spec), Spec)
+
+
+def targets(spec: Spec) -> Iterator[Step | Fallback]:
+    """Every step and every fallback, by the names of their nodes."""
+    for _, node in sorted(spec.nodes.items()):
+        for step in node.steps or ():
+            yield step
+            if step.fallback is not None:
+                yield step.fallback
 
 
 def loose(graph: Mapping[str, Any]) -> Spec | None:

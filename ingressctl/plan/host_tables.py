@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from ingressctl.api import configmaps, inferenceservices
+from ingressctl.api import configmaps, inferencegraphs, inferenceservices
 from ingressctl.api.refs import Raw, Ref, group_of, ref_of
 from ingressctl.core import naming
 from ingressctl.core.kserve import configuration as config
@@ -91,10 +91,11 @@ class HostTables:
 def relevant(
     refs: Iterable[Ref], request: Request, world: World, settings: Settings
 ) -> frozenset[Ref]:
-    """The objects without the InferenceServices that cannot concern the request.
+    """The objects without the InferenceServices and graphs that cannot concern the request.
 
-    A service's name is part of its hosts and paths, unless the templates say otherwise: then
-    all stay. Who explains one request reconciles these, not ten thousand services.
+    Its name is part of an object's hosts and paths, unless the templates say otherwise: then
+    all stay. With a graph stay those that it leads to. Who explains one request reconciles
+    these, not ten thousand services.
     """
     try:
         ingress = config.ingress(Reads(world, settings, providers={}))
@@ -104,8 +105,29 @@ def relevant(
     if not all(_NAME.search(template) for template in templates):
         return frozenset(refs)
     text = f"{request.bare_host} {request.path}".lower()
-    kind = inferenceservices.KIND
-    return frozenset(ref for ref in refs if ref[:2] != kind or ref.name in text)
+    given = frozenset(refs)
+    kept = frozenset(ref for ref in given if ref[:2] not in _NAMED or ref.name in text)
+    return kept | (given & _reached(kept, world))
+
+
+_NAMED = (inferenceservices.KIND, inferencegraphs.KIND)
+"""Kinds whose objects have their name in their hosts."""
+
+
+def _reached(refs: Iterable[Ref], world: World) -> frozenset[Ref]:
+    """The services and graphs that graphs among `refs` lead to, by however many steps."""
+    found: set[Ref] = set()
+    waiting = [ref for ref in refs if ref[:2] == inferencegraphs.KIND]
+    while waiting:
+        ref = waiting.pop()
+        spec = inferencegraphs.loose(world.get(ref) or {})
+        for target in inferencegraphs.targets(spec) if spec is not None else ():
+            for kind, name in zip(_NAMED, (target.serviceName, target.graphName), strict=True):
+                other = Ref(*kind, ref.namespace, name)
+                if name and other not in found:
+                    found.add(other)
+                    waiting += [other] if kind == inferencegraphs.KIND else []
+    return frozenset(found)
 
 
 def _second_hop(services: tuple[Raw, ...], host: str, reads: Reads) -> Iterator[Raw]:

@@ -34,6 +34,12 @@ GIVEN_UP = frozenset(
         "InvalidKind",
         "UnsupportedValue",
         "RefNotPermitted",
+        "InvalidGraph",
+        "InvalidConfiguration",
+        "InvalidAutoscaler",
+        "InvalidHost",
+        "ProtocolNotSupported",
+        "ServerlessModeRejected",
     )
 )
 """Reasons of conditions and containers that stay until somebody changes something."""

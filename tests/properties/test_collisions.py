@@ -187,3 +187,63 @@ def test_ten_in_any_order(seed: int) -> None:
         assert kept.items() <= holders(cluster).items()
     cluster.rest()
     check(cluster, there)
+
+
+GRAPHS = ("serving.kserve.io", "InferenceGraph")
+ROUTER = {
+    "image": "router",
+    "memoryRequest": "1Mi",
+    "memoryLimit": "1Mi",
+    "cpuRequest": "1m",
+    "cpuLimit": "1m",
+}
+
+
+def graph(place: Place) -> Raw:
+    steps = [{"serviceUrl": "http://model.elsewhere/"}]
+    spec = {"nodes": {"root": {"routerType": "Sequence", "steps": steps}}}
+    return _object("serving.kserve.io/v1alpha1", "InferenceGraph", *place, spec=spec)
+
+
+@pytest.mark.parametrize("seed", range(ORDERS // 4))
+def test_graphs_and_services_want_the_same_hosts(seed: int) -> None:
+    """A host has one owner, of either kind; all others of its name say whose it is.
+
+    A graph's Deployment may be called like that of a service's component: whoever made it
+    first has it, and a host whose holder has not got it is served by nobody.
+    """
+    choose = Random(f"graphs {seed}")
+    maps, *others = base()
+    maps = {**maps, "data": {**maps["data"], "router": json.dumps(ROUTER)}}
+    cluster = Loop(SETTINGS, [maps, *others], choose)
+    there: set[tuple[str, Place]] = set()
+    for second in range(10):
+        kind, place = choose.choice((ISVC, GRAPHS)), choose.choice(FOUR)
+        if (kind[1], place) in there:
+            cluster.delete(Ref(*kind, *place))
+        else:
+            make = service if kind == ISVC else graph
+            cluster.put(loop.created(make(place), second))
+        there ^= {(kind[1], place)}
+        if choose.random() < 0.5:
+            continue
+        cluster.rest()
+        _check_kinds(cluster, there)
+    cluster.rest()
+    _check_kinds(cluster, there)
+
+
+def _check_kinds(cluster: Loop, there: Iterable[tuple[str, Place]]) -> None:
+    found: dict[str, set[tuple[str, Place]]] = defaultdict(set)
+    for route in cluster.picture.list(loop.ROUTE):
+        (owner,) = route["metadata"]["ownerReferences"]
+        place = (route["metadata"]["namespace"], owner["name"])
+        for host in route["spec"]["hostnames"]:
+            found[host].add((owner["kind"], place))
+    assert all(len(owners) == 1 for owners in found.values()), found
+    for kind, place in there:
+        own, what = f"{place[1]}.example.com", "IngressReady" if kind == ISVC[1] else "RouteReady"
+        if found[own] != {(kind, place)}:
+            obj = cluster.picture.get(Ref("serving.kserve.io", kind, *place)) or {}
+            reason = conditions.stored_reason(obj.get("status") or {}, what)
+            assert reason in ("HostInUse", "ObjectNotOwned"), (kind, place, obj.get("status"))

@@ -27,7 +27,7 @@ def _kept(scope: Scope) -> dict[str, Any]:
 def _stopped(scope: Scope) -> dict[str, Any]:
     fields = _kept(scope)
     fields.pop("url", None)
-    ready = {"type": "Ready", "status": "False", "reason": "Stopped", "severity": "Info"}
+    ready = {"type": "Ready", "status": "False", "reason": "Stopped"}
     return {**fields, "conditions": [ready, _not_stopped("True")]}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from ingressctl.api import configmaps
+from ingressctl.api import configchecks, configmaps
 from ingressctl.api.admission import Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
 from ingressctl.core.kserve import configuration, initial_scale
@@ -214,17 +214,35 @@ def _about_mode(scope: Scope) -> tuple[Finding, ...]:
 def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> Outcome:
     """Nothing goes on; with IG-R6 the graph tells why."""
     fault = Fault(text, where)
+    told = _about_config(reads) if where == "config" else ()
     if not reads.differs("IG-R6"):
         events = (Event("Warning", reason, text),) if reason == "ServerlessModeRejected" else ()
-        return Outcome(faults=(fault,), events=events, keep=Keep(everything=True))
+        return Outcome(faults=(fault,), events=events, findings=told, keep=Keep(everything=True))
     conditions = Conditions.load((status.ROUTER,), graph.status.get("conditions") or ())
     conditions.set(status.ROUTER, "False", reason, text)
     made = {**graph.status, "conditions": conditions.dump()}
     return Outcome(
         faults=(fault,),
         status=made,
-        events=(Event("Warning", reason, text),),
+        events=() if _is_told(graph, reason, text) else (Event("Warning", reason, text),),
+        findings=told,
         keep=Keep(everything=True),
+    )
+
+
+def _about_config(reads: Reads) -> tuple[Finding, ...]:
+    """Every fault of the ConfigMap, where it stands."""
+    place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
+    data = (reads.get(place) or {}).get("data") or {}
+    found = configchecks.faults(data, gateway_optional=reads.differs("Q28"))
+    return tuple(configuration.refused(place, fault) for fault in found)
+
+
+def _is_told(graph: Graph, reason: str, text: str) -> bool:
+    """Whether the stored status says it already."""
+    return any(
+        item.get("reason") == reason and item.get("message") == text
+        for item in graph.status.get("conditions") or ()
     )
 
 

@@ -5,7 +5,6 @@ What was read is recorded, so a graph is looked at again whenever a target chang
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
@@ -48,14 +47,6 @@ def resolve(namespace: str, spec: Spec, reads: Reads) -> Resolved:
         for name, node in sorted(spec.nodes.items())
     }
     return Resolved(msgspec.structs.replace(spec, nodes=nodes), tuple(problems))
-
-
-def named(spec: Spec) -> Iterator[tuple[str, Step | Fallback]]:
-    """Every step and fallback by its path."""
-    for place in places.steps(spec):
-        yield place.path, place.step
-        if place.step.fallback is not None:
-            yield f"{place.path}.fallback", place.step.fallback
 
 
 def _node(namespace: str, name: str, node: Node, reads: Reads, problems: list[Problem]) -> Node:

@@ -12,7 +12,6 @@ from ingressctl.api.admission import Refusal
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.world import Reads
 from ingressctl.sources.graph.observing import Said
-from ingressctl.sources.graph.targets import named
 from ingressctl.sources.graph.view import Graph
 
 
@@ -61,4 +60,5 @@ def _reached(graph: Graph, reads: Reads) -> Iterator[Raw]:
 def _names(obj: Raw) -> Iterator[str]:
     spec = inferencegraphs.loose(obj)
     if spec is not None:
-        yield from (target.graphName for _, target in named(spec) if target.graphName)
+        names = (target.graphName for target in inferencegraphs.targets(spec))
+        yield from filter(None, names)

@@ -103,7 +103,25 @@ def _root(document: bytes) -> Result:
 
 
 def is_json(document: bytes) -> bool:
-    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm."""
+    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm.
+
+    The conditions of a Switch all look at one body, which is checked once.
+    """
+    if document is _checked[0]:
+        return True
+    good = _is_good(document)
+    if good and len(document) <= KEPT:
+        _checked[0] = document
+    return good
+
+
+KEPT = 1 << 20
+"""A larger body is not kept in memory only for the next condition."""
+
+_checked = [b"null"]
+
+
+def _is_good(document: bytes) -> bool:
     if pygjson is None or document.count(b"[") + document.count(b"{") > DEEP:
         return _is_decoded(document)
     return bool(pygjson.validate(document)) and (document.isascii() or _is_utf8(document))

@@ -43,6 +43,7 @@ class Connection(asyncio.Protocol):
         "_waits",
         "deadline",
         "gone",
+        "size",
     )
 
     def __init__(self, server: Server) -> None:
@@ -58,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._waits = self._ending = self.gone = False
         self._idle = True
         self._began = 0.0
+        self.size = 0
         self.deadline = inf
 
     # What the loop tells.
@@ -189,6 +191,7 @@ class Connection(asyncio.Protocol):
         if times.answer is not None and self._settings.manner.answers_when_late:
             request.until = self._loop.time() + times.answer
         server.watcher.begun()
+        self.size = len(request.body)
         self._waits = True
         if not server.admission.come(self):
             self._waits = False
@@ -215,7 +218,7 @@ class Connection(asyncio.Protocol):
             self._say(500, "the router is at fault")
         finally:
             self._task = None
-            self._server.admission.leave()
+            self._server.admission.leave(self)
 
     # Answers.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ingressctl.dataplane.router.admission import Admission
+from ingressctl.dataplane.router.admission import BUDGET, LONG, Admission
 
 
 class Comer:
-    def __init__(self) -> None:
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
         self.gone = False
         self.runs = False
 
@@ -14,8 +15,8 @@ class Comer:
         self.runs = True
 
 
-def come(admission: Admission, number: int) -> list[Comer]:
-    comers = [Comer() for _ in range(number)]
+def come(admission: Admission, number: int, size: int = 0) -> list[Comer]:
+    comers = [Comer(size) for _ in range(number)]
     for comer in comers:
         assert admission.come(comer)
     return comers
@@ -29,7 +30,7 @@ def test_the_first_to_come_runs_next() -> None:
     admission = Admission(limit=2, queue=10)
     comers = come(admission, 5)
     assert [comer.runs for comer in comers] == [True, True, False, False, False]
-    admission.leave()
+    admission.leave(comers[0])
     assert [comer.runs for comer in comers] == [True, True, True, False, False]
 
 
@@ -49,7 +50,7 @@ def test_those_who_gave_up_take_no_place_and_no_memory() -> None:
     assert admission.waiting == 0
     assert len(admission._line) < 200
     (last,) = come(admission, 1)
-    admission.leave()
+    admission.leave(first)
     assert (first.runs, last.runs, admission.waiting) == (True, True, 0)
 
 
@@ -75,3 +76,24 @@ def test_a_limit_that_was_set_does_not_move() -> None:
     admission.paced(0.0)
     admission.paced(9.0)
     assert admission.limit == 4
+
+
+def test_large_bodies_run_within_a_sum_until_they_only_wait() -> None:
+    admission = Admission(limit=2, most=1024, queue=1000)
+    large = come(admission, 100, BUDGET // 10)
+    small = come(admission, 1)
+    for _ in range(LONG - 1):
+        admission.paced(0.0)
+    assert running(large) == 10
+    assert not small[0].runs, "nobody overtakes"
+    for _ in range(5):
+        admission.paced(0.0)
+    assert running(large) == 20, "the first ten wait for their steps"
+    for comer in large[:20]:
+        admission.leave(comer)
+    assert running(large) == 30
+
+
+def test_some_run_however_large_they_are() -> None:
+    admission = Admission(limit=2, most=1024, queue=1000)
+    assert running(come(admission, 5, BUDGET * 2)) == 2

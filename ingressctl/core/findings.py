@@ -631,8 +631,8 @@ TABLE: dict[str, Code] = _rows(
         "IC6003",
         "warning",
         "step that calls a public name of the cluster",
-        "{host} is a public name of this cluster: from inside it leads to the gateway and back, "
-        "or to nothing",
+        "{host} is a public name of this cluster, no serviceName: from inside it leads to the "
+        "gateway and back, or to nothing",
         "write the name of the InferenceService as serviceName instead of serviceUrl",
         ("F75",),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -88,6 +89,9 @@ class Pool:
         except ssl.SSLError as fault:
             text = f"the step's TLS is refused: {_reason(fault)}"
             raise StepFailed("unreachable", text, sent=False) from None
+        except socket.gaierror:
+            text = f"the name {self._place.host} does not resolve"  # as the graph has it (F75)
+            raise StepFailed("unreachable", text, sent=False) from None
         except OSError as fault:
             text = f"the step cannot be reached: {_said(fault)}"
             raise StepFailed("unreachable", text, sent=False) from None
@@ -126,4 +130,4 @@ def _reason(fault: ssl.SSLError) -> str:
 
 def _said(fault: OSError) -> str:
     """What the system says, without the address that Python adds."""
-    return os.strerror(fault.errno).lower() if fault.errno and fault.errno > 0 else "unknown host"
+    return os.strerror(fault.errno).lower() if fault.errno else "it is not known why"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from ingressctl.dataplane.router import addresses, bodies, faults
+from ingressctl.dataplane.router.guards import given_up
 from ingressctl.dataplane.router.ports import Answer, StepFailed
 from ingressctl.dataplane.router.steps import Call, Payload, Run
 
@@ -26,18 +27,19 @@ class Following:
     async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """See Step."""
         try:
-            return await self._followed(run, payload)
+            return await self._followed(run, payload, stream=stream)
         except StepFailed as failed:
             raise faults.of_call(failed, self.call.label) from None
 
-    async def _followed(self, run: Run, payload: Payload) -> Answer:
+    async def _followed(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         call, url = self.call, self.url
         for _ in range(MOST):
-            answer = await call.raw(run, payload, stream=False)
+            answer = await call.raw(run, payload, stream=stream)
             location = bodies.first_of(answer.headers, b"location")
             if answer.status not in STATUSES or location is None:
                 answer.headers = call.outwards.pick(answer.headers)
                 return answer
+            await given_up(answer)
             url = addresses.redirected(url, location.decode("latin-1"))
             method = call.method if answer.status in REPEATED else b"GET"
             payload = payload if answer.status in REPEATED else Payload(b"", ())

@@ -36,13 +36,14 @@ from tests.cases import (
 )
 from tests.cases.field_state import State
 from tests.cases.loading import Run
+from tests.cases.router import field as router_field
 
 BLOCK = re.compile(r"```yaml\n(?P<body>.*?)```", re.DOTALL)
 KEYS = frozenset(
     "checks preview traffic router queueProxy error variants steps start providers copies runs "
     "probes manual".split()
 )
-NEEDS_MORE = frozenset("router queueProxy probes".split())
+NEEDS_MORE = frozenset("queueProxy probes".split())
 """Keys that only cases with a need beyond `envoy` use."""
 PROVIDERS = {
     "istio": "istio",
@@ -90,6 +91,8 @@ def _judge(run: Run, block: Mapping[str, Any], settings: Settings) -> list[str]:
         variant = settle(entry["name"], changed, field_state.adjusted(settings, entry))
         faults += [f"{entry['name']}: {why}" for why in (*_quiet(variant), *_state(entry, variant))]
     faults += _steps(block, state, settle)
+    if "router" in block:
+        faults += router_field.judge(block["router"], state, settings.compat)
     if "runs" in block:
         faults += runs(input_of(run, block), run.compat, int(block["runs"]))
     return faults

@@ -8,6 +8,7 @@ tests/cases/better/SUITE/NAME.yaml.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ SUITES = (
 STAGED = frozenset({"graph-validation", "graph-render"})
 """Suites that have one stage, called as they are."""
 
-FIELD_NEEDS = frozenset({"envoy", "workloads"})
+FIELD_NEEDS = frozenset({"envoy", "workloads", "graph"})
 CLUSTER_NEEDS = frozenset({"run", "apiserver"})
 """Field cases with one of these are judged in e2e, where the others of its needs are met."""
 CLUSTER_MET = CLUSTER_NEEDS | FIELD_NEEDS | {"istiod", "bench"}
@@ -88,7 +89,9 @@ def runs(folder: Path) -> Iterator[Run]:
     """Those of all cases that pure functions and proxies can judge."""
     for suite, group, case in _cases(folder):
         needs = set(case.get("needs") or ())
-        if suite in SUITES and needs - {"graph"} <= FIELD_NEEDS and not _asks_router(case):
+        if suite in SUITES and _is_long(case):
+            ON_CLUSTER.add(f"{suite}/{case['name']}")
+        elif suite in SUITES and needs <= FIELD_NEEDS:
             yield from _runs_of(suite, group, case)
         elif suite in SUITES and _is_of_cluster(needs):
             ON_CLUSTER.add(f"{suite}/{case['name']}")
@@ -96,9 +99,16 @@ def runs(folder: Path) -> Iterator[Run]:
             NOT_MET.add(f"{suite}/{case['name']}")
 
 
-def _asks_router(case: dict[str, Any]) -> bool:
-    """Whether a field case sends requests through the router of a graph."""
-    return "\nrouter:" in (case.get("assert") or "")
+def _is_long(case: dict[str, Any]) -> bool:
+    """Whether a field case stops a router under load, or lets it rest: those are processes."""
+    return re.search(r"^  (stop|rest):", case.get("assert") or "", re.MULTILINE) is not None
+
+
+def long_runs(folder: Path) -> Iterator[Run]:
+    """Field cases that need the router as a process, and time."""
+    for suite, group, case in _cases(folder):
+        if suite == "field" and _is_long(case):
+            yield from _runs_of(suite, group, case)
 
 
 def cluster_runs(folder: Path) -> Iterator[Run]:

@@ -30,13 +30,17 @@ def warnings(graph: dict[str, Any], compat: Compat) -> list[str]:
 
 @asynccontextmanager
 async def router(
-    graph: dict[str, Any], environment: dict[str, str], compat: Compat
+    graph: dict[str, Any],
+    environment: dict[str, str],
+    compat: Compat,
+    *,
+    client: Client | None = None,
 ) -> AsyncIterator[int]:
     """A router that serves the graph; its port."""
     unknown = set(environment) - {"PROPAGATE_HEADERS"}
     assert not unknown, f"env: unknown names {sorted(unknown)}"
     spec = inferencegraphs.parse(json.dumps(graph).encode())
-    client = Client()
+    client = client or Client()
     made = engine.build(
         spec,
         propagate=propagation.of_environment(environment.get("PROPAGATE_HEADERS"), compat),

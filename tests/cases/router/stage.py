@@ -22,6 +22,8 @@ from tests.cases.router.stubs import Services
 KEYS = frozenset("graph env services request steps exits expect refused warned".split())
 AT_A_TIME = 8
 SETTLED = 0.05
+HEARD = 0.3
+"""How long a process has to hear a signal."""
 
 
 def judge(run: Run) -> list[str]:
@@ -79,6 +81,7 @@ async def _steps(
     for step in steps:
         if "signal" in step:
             process.signal(step["signal"])
+            await asyncio.sleep(HEARD)
         else:
             faults += await _one(step, process.port, services)
     return faults

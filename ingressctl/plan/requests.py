@@ -1,4 +1,4 @@
-"""A request that works, for each service (F108): what users ask for first.
+"""A request that works, for each service and graph (F108): what users ask for first.
 
 The path of a model API is not in the URL that status prints. Which one holds follows from
 the protocol of the model and its runtime: v1, v2 (Open Inference Protocol), or OpenAI for
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from ingressctl.api import inferencegraphs
 from ingressctl.api.inferenceservices import InferenceService, ViewFault
-from ingressctl.api.refs import Ref
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request
@@ -104,15 +105,24 @@ def usages(cascade: Cascade, *, settings: Settings) -> Iterator[Usage]:
         if obj is None or not url:
             continue
         try:
-            service = InferenceService(obj)
+            path, call = _called(step.ref, obj, cascade)
         except ViewFault:
             continue
-        path = api_path(service, cascade)
         inside = str(((step.outcome.status or {}).get("address") or {}).get("url") or "")
         local = (urlsplit(url).hostname or "").endswith(f".svc.{settings.cluster_domain}")
         outside = "" if local else url.rstrip("/") + path
-        call = GRPC_METHODS.get(_protocol(service, cascade), "")
         yield Usage(step.ref, outside, (inside or url).rstrip("/") + path, call)
+
+
+def _called(ref: Ref, obj: Raw, cascade: Cascade) -> tuple[str, str]:
+    """The path of a prediction and the method of gRPC; a graph takes every path.
+
+    Raises ViewFault.
+    """
+    if ref[:2] == inferencegraphs.KIND:
+        return "/", ""
+    service = InferenceService(obj)
+    return api_path(service, cascade), GRPC_METHODS.get(_protocol(service, cascade), "")
 
 
 def _url(step: Step) -> str:

@@ -40,8 +40,9 @@ def container(scope: Scope, stored: Raw | None) -> dict[str, Any]:
     if router.command:
         made["command"] = list(router.command)
     made["args"] = _args(scope, stored)
-    if _headers(scope) is not None:
-        made["env"] = [{"name": VARIABLE, "value": _headers(scope)}]
+    headers = _headers(scope)
+    if headers is not None:  # an empty value is not stored
+        made["env"] = [{"name": VARIABLE, **({"value": headers} if headers else {})}]
     if scope.mounts_graph:
         made["volumeMounts"] = [{"name": _VOLUME, "mountPath": FOLDER, "readOnly": True}]
     return {
@@ -53,14 +54,17 @@ def container(scope: Scope, stored: Raw | None) -> dict[str, Any]:
 
 
 def spec(scope: Scope, router: Raw) -> dict[str, Any]:
-    """The pod around the container: what the graph and the configuration say of it."""
+    """The pod around the container: what the graph and the configuration say of it.
+
+    Knative drops the name of a node without a word, so it is not written there.
+    """
     graph = scope.graph.spec
     made: dict[str, Any] = {"containers": [router], "automountServiceAccountToken": False}
     given = {
         "affinity": graph.affinity,
         "tolerations": graph.tolerations,
         "nodeSelector": graph.nodeSelector,
-        "nodeName": graph.nodeName,
+        "nodeName": graph.nodeName if scope.is_standard else "",
         "serviceAccountName": graph.serviceAccountName,
         "imagePullSecrets": [{"name": name} for name in scope.router.imagePullSecrets],
     }

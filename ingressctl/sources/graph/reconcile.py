@@ -71,10 +71,22 @@ def resolve_mode(graph: Graph, config: configuration.Config, reads: Reads) -> st
 
 
 def _scope(graph: Graph, reads: Reads) -> Scope:
-    router = configuration.router(reads)
+    router = _router(reads)
     config = configuration.load(reads)
     mode = resolve_mode(graph, config, reads)
     return Scope(graph, config, router, mode, reads, graph.spec)
+
+
+def _router(reads: Reads) -> configmaps.RouterConfig:
+    """Key `router`; what is no JSON of it makes KServe panic (IG-R6)."""
+    try:
+        return configuration.router(reads)
+    except configmaps.ConfigFault as fault:
+        text = str(fault)
+        if not text.startswith("unable to parse") or reads.differs("IG-R6"):
+            raise
+        panic = f"panic: Unable to unmarshall agent json string due to {text} [recovered]"
+        raise configmaps.ConfigFault(panic) from None
 
 
 def _running(scope: Scope) -> Outcome:

@@ -36,7 +36,7 @@ def url(namespace: str, name: str, path: str, reads: Reads) -> str:
     """The URL of a service; `path` is the step's own, or "". Raises TargetFault."""
     obj = reads.get(Ref(*inferenceservices.KIND, namespace, name))
     if obj is None:
-        text = f"InferenceService {name} is not found in namespace {namespace}"
+        text = f'inferenceservices.serving.kserve.io "{name}" not found in namespace {namespace}'
         raise TargetFault("ServiceNotFound", text, waits=True)
     address = ((obj.get("status") or {}).get("address") or {}).get("url")
     if not address:

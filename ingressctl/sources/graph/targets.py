@@ -85,7 +85,7 @@ def _graph_url(namespace: str, name: str, path: str, reads: Reads) -> str:
     """The Service of another graph's router has that graph's name in either mode."""
     graph = reads.get(Ref(*inferencegraphs.KIND, namespace, name))
     if graph is None:
-        text = f"InferenceGraph {name} is not found in namespace {namespace}"
+        text = f'inferencegraphs.serving.kserve.io "{name}" not found in namespace {namespace}'
         raise TargetFault("GraphNotFound", text, waits=True)
     status = graph.get("status") or {}
     address = (status.get("address") or {}).get("url")

@@ -44,7 +44,8 @@ def test_a_graph_waits_for_its_services_and_says_for_which() -> None:
     first, second = cluster.look(), cluster.look()
     status, reason, message = cluster.condition("ServicesResolved")
     assert (status, reason) == ("False", "ServiceNotFound")
-    assert message.startswith("spec.nodes.root.steps[0].serviceName: InferenceService iris")
+    assert message.startswith("spec.nodes.root.steps[0].serviceName: inferenceservices")
+    assert '"iris" not found' in message
     assert cluster.condition("Ready")[0] == "False"
     assert cluster.get(DEPLOYMENT) is None
     assert first.faults == (), "a change of the service wakes it: there is nothing to try again"

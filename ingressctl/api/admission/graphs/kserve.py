@@ -92,7 +92,7 @@ def missing_weights(name: str, node: Node, difference: str = "") -> Iterator[Ref
     for place in places.of_node(name, node):
         if place.step.weight is None:
             yield Refusal(
-                f"{place} has no weight: a Splitter shares its requests by weight",
+                f"{place} is missing the 'Weight' by which a Splitter shares its requests",
                 f"{place.path}.weight",
                 "write its share in percent",
                 difference,
@@ -105,7 +105,8 @@ def _sum(name: str, node: Node, differs: Differs) -> Iterator[Refusal]:
     total = sum(step.weight or 0 for step in node.steps or ())
     if total != 100:
         yield Refusal(
-            f'the sum of traffic weights of Splitter "{name}" is {total}, it must be 100',
+            f'Splitter "{name}": the sum of traffic weights for all routing targets should be 100, '
+            f"it is {total}",
             f"{places.node_path(name)}.steps",
             "change the weights so that they sum to 100",
         )

@@ -1,0 +1,106 @@
+"""A walk tells what the router itself would do: it is the same engine, with stubs behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from ingressctl.api import inferencegraphs
+from ingressctl.core.differences import Compat
+from ingressctl.dataplane.router import walking
+from ingressctl.dataplane.router.ports import Request
+from ingressctl.dataplane.router.walking import Event, Stub, Walk
+
+V1 = "http://{0}.team-a.svc.cluster.local/v1/models/{0}:predict"
+
+
+def walked(
+    nodes: dict[str, Any], body: Any, *, compat: str = "better", chance: float = 0.0, **stubs: Stub
+) -> Walk:
+    return walking.walk(
+        inferencegraphs.of_raw({"nodes": nodes}),
+        Request(b"POST", b"/", (), orjson.dumps(body)),
+        {name.replace("__", "."): stub for name, stub in stubs.items()},
+        compat=Compat.parse(compat),
+        propagate=None,
+        chance=lambda: chance,
+    )
+
+
+def node(kind: str, *steps: dict[str, Any]) -> dict[str, Any]:
+    return {"routerType": kind, "steps": list(steps)}
+
+
+def model(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "serviceUrl": V1.format(name), **more}
+
+
+def calls(walk: Walk) -> list[Event]:
+    return [event for event in walk.events if event.kind == "called"]
+
+
+def test_each_step_tells_what_it_got_and_gave() -> None:
+    nodes = {"root": node("Sequence", model("one"), model("two", data="$response"))}
+    walk = walked(nodes, {"instances": [1, 2]})
+    first, second = calls(walk)
+    assert (first.given, first.got) == (b'{"instances":[1,2]}', b'{"predictions":[1,2]}')
+    assert second.given == first.got
+    assert (second.node, second.step, second.text) == ("root", "two", V1.format("two"))
+    assert (walk.status, walk.body) == (200, second.got)
+
+
+def test_a_switch_tells_why() -> None:
+    nodes = {
+        "root": node(
+            "Switch", model("cat", condition="cats"), model("dog", condition="dogs"), model("rest")
+        )
+    }
+    walk = walked(nodes, {"dogs": 1})
+    assert [(event.kind, event.step, event.text) for event in walk.events[:2]] == [
+        ("skipped", "cat", "condition cats"),
+        ("taken", "dog", "condition dogs"),
+    ]
+    assert walked(nodes, {}).events[2].text == "no condition held"
+
+
+def test_the_point_of_a_splitter_is_chosen() -> None:
+    nodes = {"root": node("Splitter", model("a", weight=30), model("b", weight=70))}
+    assert calls(walked(nodes, {}, chance=0.29))[0].step == "a"
+    assert calls(walked(nodes, {}, chance=0.31))[0].step == "b"
+
+
+def test_stubs_answer_as_they_are_told_by_any_of_their_names() -> None:
+    nodes = {"root": node("Sequence", model("one"))}
+    for name in ("one", "root__one"):
+        walk = walked(nodes, {}, **{name: Stub(418, b"{}")})
+        assert (walk.status, walk.body) == (418, b"{}")
+
+
+def test_a_step_that_nothing_serves_falls_back() -> None:
+    step = model("one", fallback={"serviceUrl": V1.format("spare")})
+    walk = walked({"root": node("Sequence", step)}, {"instances": []}, one=Stub(0))
+    assert [(event.status, event.text) for event in calls(walk)] == [
+        (0, V1.format("one")),
+        (200, V1.format("spare")),
+    ]
+    assert walk.status == 200
+
+
+def test_a_repeated_call_is_written_down_as_often() -> None:
+    step = model("one", retries={"attempts": 2, "backoff": "1ms"})
+    walk = walked({"root": node("Sequence", step)}, {}, one=Stub(0))
+    assert len(calls(walk)) == 3
+    assert walk.status == 502
+
+
+def test_v2_models_and_others_answer_in_kind() -> None:
+    nodes = {"root": node("Sequence", model("one"))}
+    answer = orjson.loads(walked(nodes, {"inputs": [{"name": "x"}]}).body)
+    assert answer == {"model_name": "one", "outputs": [{"name": "x"}]}
+    assert orjson.loads(walked(nodes, {"messages": []}).body) == {"service": "one"}
+
+
+def test_what_the_reference_leaves_without_an_answer_has_no_status() -> None:
+    walk = walked({"root": node("Sequence")}, {}, compat="kserve")
+    assert (walk.status, walk.body, walk.events) == (0, b"", ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -11,13 +12,14 @@ from urllib.parse import urlsplit
 import typer
 
 from ingressctl.api import dns
-from ingressctl.cli import options, scene, telling
+from ingressctl.cli import options, scene, telling, walks
 from ingressctl.cli.output import Printer, safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.plan import explain, missing, written
+from ingressctl.dataplane.router.walking import Stub, Walk
+from ingressctl.plan import explain, graphs, missing, written
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 """What a method or the name of a header may be (RFC 9110 5.6.2)."""
@@ -42,8 +44,25 @@ def command(
     ] = "",
     data: Annotated[
         str,
-        typer.Option("-d", "--data", metavar="BODY", help="Body; no route of today looks at it."),
+        typer.Option(
+            "-d",
+            "--data",
+            metavar="BODY",
+            help="Body, or @FILE: goes through the steps of an InferenceGraph.",
+        ),
     ] = "",
+    answer: Annotated[
+        list[str],
+        typer.Option(
+            "--answer",
+            metavar="STEP=BODY",
+            help="What a step of a graph answers: BODY, @FILE, STATUS, STATUS:BODY, or down "
+            "(repeat) [default: what a model of its protocol would].",
+        ),
+    ] = [],  # noqa: B006 - typer copies it
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="For the choice of a Splitter.")
+    ] = 0,
     via: Annotated[
         str,
         typer.Option(
@@ -70,6 +89,10 @@ def command(
     revision: entry, rule, rewritten host and path, share of each backend, time limits. Files
     are optional; routes that somebody else wrote count as well.
 
+    With -d a request that comes to an InferenceGraph is taken through its steps by the router's
+    own engine, against stubs: what each step got and gave, which were left out and why, and the
+    status in the end. Nothing is sent.
+
     Ends with 0 whatever the answer is, a 404 as well, with 1 if a finding is as grave as
     --fail-on, and with 2 if the URL is none or an object of the files would be refused or
     cannot be derived.
@@ -79,35 +102,71 @@ def command(
       ingressctl explain http://model.example.com/ --trace               # needs a kubeconfig
       ingressctl explain http://model.example.com/ -H 'x-user: me' -X POST -f models/ -R
       ingressctl explain http://model.default/ --via mesh -o json --against dump/
+      ingressctl explain http://graph-ns.example.com/ -f graph.yaml -d '{"instances": [[1]]}'
+      ingressctl explain http://graph-ns.example.com/ -f graph.yaml -d @b.json --answer dogs=503
     """
     with telling.guarded(talk) as printer:
         request = parse_request(url, header, method or ("POST" if data else "GET"))
+        given_body, answers = walks.body(data), walks.stubs(answer)
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         made = _derived(shown, request)
-        answer = _asked(request, via, made.world, shown, made.carried)
+        told = _asked(request, via, made.world, shown, made.carried)
+        walked = _walked(told, made.world, shown, given_body, answers, seed) if data else {}
         heard = (*telling.of_inputs(shown), *made.refused, *made.underived)
         said = telling.told(heard, shown, verdict)
         printer.findings(said, bar=verdict.fail_on)
         broken = telling.faults(made.faults, said, shown, printer)
-        if made.is_incomplete and answer.missed:
+        if made.is_incomplete and told.missed:
             printer.warn("warning: no answer is printed, for what may take the request is missing")
         else:
-            _print(answer, printer, form, trace=trace)
+            _print(told, walked, printer, form, trace=trace)
         telling.end(
             fault=broken or made.is_incomplete,
             differs=False,
-            found=telling.told((*heard, *answer.findings), shown, verdict),
+            found=telling.told((*heard, *told.findings), shown, verdict),
             verdict=verdict,
         )
 
 
 def _print(
-    answer: explain.Explanation, printer: Printer, form: Literal["text", "json"], *, trace: bool
+    answer: explain.Explanation,
+    walked: Mapping[str, Walk],
+    printer: Printer,
+    form: Literal["text", "json"],
+    *,
+    trace: bool,
 ) -> None:
     if form == "json":
-        printer.json(explain.as_json(answer))
-    else:
-        printer.text(safe(explain.render_text(answer, trace=trace)))
+        graphs_told = [walks.as_json(name, walk) for name, walk in walked.items()]
+        printer.json({**explain.as_json(answer), **({"walks": graphs_told} if walked else {})})
+        return
+    printer.text(safe(explain.render_text(answer, trace=trace)))
+    for name, walk in walked.items():
+        printer.data(("", *walks.lines(name, walk, trace=trace)))
+
+
+def _walked(
+    answer: explain.Explanation,
+    world: World,
+    shown: Scene,
+    body: bytes,
+    answers: Mapping[str, Stub],
+    seed: int,
+) -> dict[str, Walk]:
+    """The request through each graph that it may come to."""
+    found = {}
+    for graph in graphs.met(answer, world):
+        ready = graphs.runnable(graph, world, shown.settings, shown.providers)
+        found[str(ready.ref)] = walks.walk(
+            ready.spec,
+            answer.request,
+            body,
+            answers,
+            compat=shown.settings.compat,
+            propagate=None if ready.propagate is None else list(ready.propagate),
+            seed=seed,
+        )
+    return found
 
 
 def _asked(

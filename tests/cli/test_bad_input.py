@@ -213,6 +213,9 @@ def test_a_kustomization_needs_a_program_that_is_named_when_missing(
         (["explain", "http://a b/"], "'a b' can be no host"),
         (["explain", "http://a/", "-H", "Host: a/b"], "'a/b' can be no host"),
         (["explain", "http://a/", "-X", "G ET"], "-X cannot be 'G ET'"),
+        (["explain", "http://a/", "-d", "@/nowhere"], "the file cannot be read"),
+        (["explain", "http://a/", "-d", "{}", "--answer", "x"], "--answer cannot be 'x'"),
+        (["explain", "http://a/", "-d", "{}", "--answer", "x=@/nowhere"], "cannot be read"),
     ],
 )
 def test_a_flag_that_cannot_be_is_told(words: list[str | Path], says: str) -> None:

@@ -50,6 +50,17 @@ ALL = (
         ("flowchart LR", "-.->", "#quot;dog#quot;"),
     ),
     Golden(
+        "explain-graph",
+        (
+            "explain", "http://animals-team-a.example.com/", "-q", "--against", "none",
+            "-f", "inputs/graph.yaml", "-f", "inputs/graph-services.yaml",
+            "-d", '{"instances": ["rex"]}', "--answer", 'look={"predictions":["dog"]}',
+            "--answer", "dog-breeds=503", "--answer", "dog-breeds-next=down",
+        ),
+        0,
+        ('gave   200 OK  {"predictions":["dog"]}', "503 Service Unavailable", "taken    dogs.0"),
+    ),
+    Golden(
         "preview-new",
         ("preview", "-f", MODEL, "--against", BASE),
         1,

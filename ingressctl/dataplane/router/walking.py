@@ -7,6 +7,7 @@ a model of the step's protocol would. Nothing is sent anywhere.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -92,8 +93,10 @@ def walk(
 
 
 def names(node: str, step: str, target: Target) -> tuple[str, ...]:
-    """What a person may call a step: NODE.STEP, STEP, or the first label of its host."""
-    return f"{node}.{step}", step, target.host.partition(".")[0]
+    """What a person may call a step: NODE.STEP, STEP, its Service, or its InferenceService."""
+    service = target.host.partition(".")[0]
+    component = re.sub("-(predictor|transformer)$", "", service)
+    return f"{node}.{step}", step, service, component
 
 
 async def _answered(made: engine.GraphEngine, request: Request) -> Answer:

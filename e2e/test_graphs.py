@@ -157,3 +157,24 @@ def test_the_schema_refuses_what_a_graph_cannot_say(bed: Bed, controller: Contro
     wrong = graph(name="wrong", resources={"limits": {"cpu": "lots"}})
     with pytest.raises(Refused, match="limits"):
         apply(bed, wrong)
+
+
+def test_another_replica_knows_the_mounted_graphs_of_the_first(
+    bed: Bed, controller: Controller
+) -> None:
+    """ConfigMaps of graphs are written and not read: a new replica writes each once."""
+    apply(bed, graph({"serviceUrl": "http://one.elsewhere/"}, name="kept"))
+    before = eventually("the mounted graph", lambda: get(bed, "configmap", "kept-graph"))
+    controller.stop()
+    controller.start()
+    apply(bed, graph({"serviceUrl": "http://two.elsewhere/"}, name="kept"))
+    after = eventually(
+        "the edit",
+        lambda: (
+            (obj := get(bed, "configmap", "kept-graph"))
+            and "two.elsewhere" in obj["data"]["graph.json"]
+            and obj
+        ),
+    )
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert "ObjectNotOwned" not in json.dumps(get(bed, "inferencegraph", "kept"))

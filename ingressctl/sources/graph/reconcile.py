@@ -11,7 +11,7 @@ from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
-from ingressctl.core.kserve import configuration, initial_scale
+from ingressctl.core.kserve import configuration, initial_scale, visibility
 from ingressctl.core.kserve import mode as modes
 from ingressctl.core.outcome import Child, Event, Fault, Finding, Keep, Outcome
 from ingressctl.core.values import replace
@@ -134,9 +134,10 @@ def _outcome(
 
 
 def _events(scope: Scope, made: dict[str, Any] | None) -> tuple[Event, ...]:
+    seen = scope.graph.status.get("observedGeneration") == scope.graph.generation
     told = [
         Event("Warning", "InitialScaleNotTaken", findings.message(finding))
-        for finding in _about_scale(scope)
+        for finding in (() if seen else _about_scale(scope))
     ]
     return (*(() if made is None else status.events(scope.graph, made)), *told)
 
@@ -166,7 +167,7 @@ def _waiting(scope: Scope, refused: tuple[Refusal, ...], problems: tuple[Problem
         for problem in problems
         if not (problem.waits and scope.reads.differs("IG-R6"))
     )
-    kept = Outcome(keep=Keep(everything=True), faults=faults[:1])
+    kept = Outcome(keep=Keep(everything=True, hidden=_is_hidden(scope)), faults=faults[:1])
     if not scope.reads.differs("IG-R6"):
         return kept
     router = observing.router(scope)
@@ -181,6 +182,14 @@ def _waiting(scope: Scope, refused: tuple[Refusal, ...], problems: tuple[Problem
         events=status.events(scope.graph, made),
         findings=(*_unresolved(scope, problems), *_about_mode(scope)),
         answers_for=_answers_for(scope),
+    )
+
+
+def _is_hidden(scope: Scope) -> bool:
+    """Whether the graph asked to be private: then nothing may show it outside, whatever is
+    waited for."""
+    return scope.reads.differs("IG-R4") and visibility.labelled_local(
+        scope.graph, scope.mode, scope.reads
     )
 
 
@@ -224,7 +233,7 @@ def _about_mode(scope: Scope) -> tuple[Finding, ...]:
 
 
 def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> Outcome:
-    """Nothing goes on; with IG-R6 the graph tells why."""
+    """Nothing goes on; with IG-R6 a condition of the graph tells why, and so an event."""
     fault = Fault(text, where)
     told = _about_config(reads) if where == "config" else ()
     if not reads.differs("IG-R6"):
@@ -236,7 +245,6 @@ def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> O
     return Outcome(
         faults=(fault,),
         status=made,
-        events=() if _is_told(graph, reason, text) else (Event("Warning", reason, text),),
         findings=told,
         keep=Keep(everything=True),
     )
@@ -248,14 +256,6 @@ def _about_config(reads: Reads) -> tuple[Finding, ...]:
     data = (reads.get(place) or {}).get("data") or {}
     found = configchecks.faults(data, gateway_optional=reads.differs("Q28"))
     return tuple(configuration.refused(place, fault) for fault in found)
-
-
-def _is_told(graph: Graph, reason: str, text: str) -> bool:
-    """Whether the stored status says it already."""
-    return any(
-        item.get("reason") == reason and item.get("message") == text
-        for item in graph.status.get("conditions") or ()
-    )
 
 
 def _unreadable(fault: ViewFault) -> Outcome:

@@ -104,7 +104,7 @@ def of_problems(problems: Iterable[Problem]) -> Said:
 
 
 def events(graph: Graph, status: Mapping[str, Any]) -> tuple[Event, ...]:
-    """One event for each change of Ready, and for each condition that turned False."""
+    """One event for each change of Ready; the plan tells of conditions that turn False."""
     before, now = _by_type(graph.status), _by_type(status)
     made: list[Event] = []
     was, ready = _is_true(before.get("Ready")), _is_true(now.get("Ready"))
@@ -116,10 +116,6 @@ def events(graph: Graph, status: Mapping[str, Any]) -> tuple[Event, ...]:
         why = str(now.get("Ready", {}).get("message") or "")
         text = f"InferenceGraph [{graph.name}] is no longer Ready: {why}".rstrip(": ")
         made.append(Event("Warning", "InferenceGraphNotReady", text))
-    for kind in (VALID, RESOLVED):
-        new, old = now.get(kind, {}), before.get(kind, {})
-        if new.get("status") == "False" and new.get("message") != old.get("message"):
-            made.append(Event("Warning", str(new.get("reason")), str(new.get("message"))))
     return tuple(made)
 
 

@@ -12,6 +12,7 @@ from tests.unit.graph.making import (
     DEPLOYMENT,
     GRAPH,
     KSERVICE,
+    ROUTE,
     Cluster,
     argument,
     config,
@@ -49,8 +50,7 @@ def test_a_graph_waits_for_its_services_and_says_for_which() -> None:
     assert cluster.condition("Ready")[0] == "False"
     assert cluster.get(DEPLOYMENT) is None
     assert first.faults == (), "a change of the service wakes it: there is nothing to try again"
-    assert [event.reason for event in first.outcome.events] == ["ServiceNotFound"]
-    assert second.outcome.events == (), "told once"
+    assert first.outcome.events == second.outcome.events == (), "the plan tells of conditions"
     assert Lookup("get", Ref(*ISVC), False) in second.lookups
     cluster.put(service(address=""))
     cluster.look()
@@ -69,6 +69,18 @@ def test_a_lost_service_leaves_the_running_router_alone() -> None:
     assert cluster.condition("RouterReady")[0] == "True"
     assert cluster.condition("Ready")[:2] == ("False", "ServiceNotFound")
     assert cluster.url()
+
+
+def test_a_private_graph_is_not_shown_while_it_waits() -> None:
+    cluster = serving(config(), service(), graph({"serviceName": "iris"}))
+    assert cluster.get(ROUTE) is not None
+    status = cluster.get(GRAPH)["status"]
+    cluster.world = cluster.world.overlay((), without=[Ref(*ISVC)])
+    private = {"networking.kserve.io/visibility": "cluster-local"}
+    cluster.put(graph({"serviceName": "iris"}, labels=private, status=status))
+    cluster.look()
+    assert cluster.condition("ServicesResolved")[0] == "False"
+    assert cluster.get(ROUTE) is None
 
 
 def test_a_step_may_choose_its_path_and_a_fallback_is_resolved_as_well() -> None:
@@ -122,13 +134,25 @@ def test_grpc_is_refused() -> None:
 def test_a_configuration_that_cannot_be_used_is_told() -> None:
     cluster = serving()
     cluster.put(config({"cpuLimit": "lots"}))
-    step = cluster.look()
+    cluster.look()
     assert cluster.condition("Ready")[:2] == ("False", "InvalidConfiguration")
     assert cluster.get(DEPLOYMENT) is not None
-    assert [event.reason for event in step.outcome.events] == ["InvalidConfiguration"]
     cluster.put(config())
     cluster.look()
     assert cluster.condition("Ready")[0] == "True"
+
+
+def test_an_initial_scale_that_is_not_taken_is_told_once() -> None:
+    knative = {
+        "serving.kserve.io/deploymentMode": "Knative",
+        "autoscaling.knative.dev/initial-scale": "0",
+    }
+    cluster = Cluster.of(config(), graph(annotations=knative))
+    first, second = cluster.look(), cluster.look()
+    assert [event.reason for event in first.outcome.events] == ["InitialScaleNotTaken"]
+    assert second.outcome.events == ()
+    template = cluster.get(KSERVICE)["spec"]["template"]
+    assert "autoscaling.knative.dev/initial-scale" not in template["metadata"]["annotations"]
 
 
 def test_without_knative_a_graph_of_its_mode_says_so() -> None:

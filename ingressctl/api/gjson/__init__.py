@@ -1,11 +1,12 @@
 """The condition language of graphs: paths of gjson that exist, or do not.
 
 `parse` gives a `Condition`; it raises `Unusable`, and `Condition.exists` raises `NotJson`.
+Several conditions of one document share what they make of it through a `Document`.
 `is_json` tells whether bytes are a document at all, as quickly as can be.
 """
 
 from ingressctl.api.gjson.conditions import Condition, Unusable, parse
 from ingressctl.api.gjson.documents import NotJson
-from ingressctl.api.gjson.swift import is_json
+from ingressctl.api.gjson.swift import Document, is_json
 
-__all__ = ["Condition", "NotJson", "Unusable", "is_json", "parse"]
+__all__ = ["Condition", "Document", "NotJson", "Unusable", "is_json", "parse"]

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 from ingressctl.api.gjson import swift
-from ingressctl.api.gjson.documents import MISSING, NotJson, tree
+from ingressctl.api.gjson.documents import MISSING, NotJson
 from ingressctl.api.gjson.modifiers import Getter
 from ingressctl.api.gjson.paths import Compiler, TooDeep
+from ingressctl.api.gjson.swift import Document
 
 MAX_LENGTH = 4000
 
@@ -43,14 +44,18 @@ class Condition:
 
     def exists(self, document: bytes) -> bool:
         """Whether it holds for the document. Raises NotJson."""
+        return self.holds(Document(document))
+
+    def holds(self, document: Document) -> bool:
+        """The same of a document that other conditions look at as well. Raises NotJson."""
         if self._fast is not None:
             return self._fast(document)
         return self.looks(document)
 
-    def looks(self, document: bytes) -> bool:
+    def looks(self, document: Document) -> bool:
         """The same by decoding the document, whatever the shape of the condition."""
         try:
-            return self._getter(tree(document)) is not MISSING
+            return self._getter(document.tree) is not MISSING
         except RecursionError:
             raise NotJson("the document is nested too deeply") from None
 

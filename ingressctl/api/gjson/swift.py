@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ingressctl.api.gjson.comparing import Test, test
-from ingressctl.api.gjson.documents import NotJson
+from ingressctl.api.gjson.documents import MISSING, NotJson, tree
 
 if TYPE_CHECKING:
     from pygjson import Path, Result
@@ -27,14 +27,40 @@ except ImportError:  # pragma: no cover - platforms without a wheel
 DEEP = 10_000
 """Brackets in a document from which on its depth is looked at: pygjson knows no limit."""
 
-Holds = Callable[[bytes], bool]
+
+class Document:
+    """Bytes that several conditions look at; what is made of them is made once."""
+
+    __slots__ = ("_root", "_tree", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self._root: Result | None = None
+        self._tree: Any = MISSING
+
+    @property
+    def root(self) -> Result:
+        """The whole document, not decoded. Raises NotJson."""
+        if self._root is None:
+            self._root = _root(self.raw)
+        return self._root
+
+    @property
+    def tree(self) -> Any:
+        """The whole document, decoded. Raises NotJson."""
+        if self._tree is MISSING:
+            self._tree = tree(self.raw)
+        return self._tree
+
+
+Holds = Callable[[Document], bool]
 
 _KEY = r"(?:0|[1-9A-Za-z_][A-Za-z0-9_-]*)"
 _KEYS = rf"{_KEY}(?:\.{_KEY})*"
-_WORD = r"-?[A-Za-z0-9_][A-Za-z0-9_.+-]*"
+_WORD = r'[^()\[\]"\\~!=<>%\x00- ](?:[^()\[\]"\\]*[^()\[\]"\\\x00- ])?'
 _COMPARED = (
-    rf"(?P<asked>{_KEYS}) *(?P<op>==|!=|<=|>=|=|<|>) *"
-    rf'(?:(?P<word>{_WORD})|"(?P<quoted>[A-Za-z0-9_.+ :/-]+)")'
+    rf"(?P<asked>{_KEYS}) *(?P<op>==|!=|<=|>=|!%|=|<|>|%) *"
+    rf'(?:(?P<word>{_WORD})|"(?P<quoted>[^"\\~][^"\\]*)")'
 )
 _KEYS_ONLY = re.compile(_KEYS)
 _OF_DOCUMENT = re.compile(rf"\[@this\]\.#\({_COMPARED}\)")
@@ -45,6 +71,8 @@ def holds(text: str, *, typed: bool) -> Holds | None:
     """The condition as a function of the document; None for any other shape."""
     if pygjson is None:
         return None
+    if text in ("@this", "@valid"):
+        return lambda document: document.root is not None
     found = _OF_DOCUMENT.fullmatch(text)
     if found is not None:
         return _of_document(_path(found["asked"]), _test(found, typed=typed))
@@ -67,12 +95,12 @@ def _test(found: re.Match[str], *, typed: bool) -> Test:
 
 
 def _of_keys(path: tuple[Path, ...]) -> Holds:
-    return lambda document: _found(_root(document), path) is not None
+    return lambda document: _found(document.root, path) is not None
 
 
 def _of_document(asked: tuple[Path, ...], test: Test) -> Holds:
-    def hold(document: bytes) -> bool:
-        found = _found(_root(document), asked)
+    def hold(document: Document) -> bool:
+        found = _found(document.root, asked)
         return found is not None and _compares(found, test)
 
     return hold
@@ -81,8 +109,8 @@ def _of_document(asked: tuple[Path, ...], test: Test) -> Holds:
 def _of_list(
     before: tuple[Path, ...], asked: tuple[Path, ...], test: Test, behind: tuple[Path, ...]
 ) -> Holds:
-    def hold(document: bytes) -> bool:
-        items = _found(_root(document), before)
+    def hold(document: Document) -> bool:
+        items = _found(document.root, before)
         if items is None or items.type_ is not list:
             return False
         for item in items:

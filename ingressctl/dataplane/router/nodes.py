@@ -18,6 +18,7 @@ from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.ports import Answer, NoAnswer
 from ingressctl.dataplane.router.propagation import ENTITY
 from ingressctl.dataplane.router.steps import Payload, Run, Step
+from ingressctl.dataplane.router.walks import Telling
 
 MAX_DEPTH = 64
 """Nodes that stand in one another; only a graph with a loop can come here (IG-D1)."""
@@ -81,16 +82,6 @@ class Entry:
     from_answer: bool = False
     maps: bool = False
     weight: int | None = None
-
-
-class Telling:
-    """Whom a node tells what it decided; `explain` listens, a router does not."""
-
-    def skipped(self, node: str, step: str, why: str) -> None:
-        """A step was not taken."""
-
-    def taken(self, node: str, step: str, why: str) -> None:
-        """A step was taken, or ended its node."""
 
 
 class Sequence_:  # noqa: N801 - Sequence is a type of Python
@@ -204,9 +195,10 @@ class Switch:
     def _chosen(self, payload: Payload) -> Entry:
         try:
             body = _readable(payload.body, bodies.coding(payload.entity))
+            document = gjson.Document(body)
             for entry in self.entries:
                 assert entry.condition is not None
-                if entry.condition.exists(body):
+                if entry.condition.holds(document):
                     self._tell(entry, f"condition {entry.condition.text}")
                     return entry
                 if self.telling is not None:

@@ -119,9 +119,10 @@ def table(conditions: dict[str, Any], *, typed: bool) -> list[str]:
     """The rows of the table of conditions that another answer comes of."""
     faults = []
     for row in conditions["rows"]:
-        document = json.dumps(conditions["documents"][row["document"]], ensure_ascii=False)
+        text = json.dumps(conditions["documents"][row["document"]], ensure_ascii=False)
+        document = gjson.Document(text.encode())
         condition = gjson.parse(row["path"], typed=typed, lenient=True)
-        found = {condition.exists(document.encode()), condition.looks(document.encode())}
+        found = {condition.holds(document), condition.looks(document)}
         if found != {row["exists"]}:
             faults.append(f"{row['path']} of {row['document']}: {found}")
     for row in conditions["rawDocuments"]:

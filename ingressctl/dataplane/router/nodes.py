@@ -21,7 +21,7 @@ from ingressctl.dataplane.router.steps import Payload, Run, Step
 from ingressctl.dataplane.router.walks import Telling
 
 MAX_DEPTH = 64
-"""Nodes that stand in one another; only a graph with a loop can come here (IG-D1)."""
+"""Nodes of a loop that one request enters; only under kserve there are loops (IG-D1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +277,8 @@ class Inner:
     async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """See Step."""
         if self.bounded:
-            run.depth += 1
-            if run.depth > MAX_DEPTH:
+            run.entered[0] += 1
+            if run.entered[0] > MAX_DEPTH:
                 raise NoAnswer
         return await self.node.run(run, payload, stream=stream)
 

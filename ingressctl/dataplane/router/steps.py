@@ -28,17 +28,17 @@ class Run:
     """One request on its way through a graph.
 
     `until` is the moment after which nobody waits. `picked` remembers what of the client's
-    headers goes to the steps, for each set of names once.
+    headers goes to the steps, for each set of names once. `entered` counts the nodes of a loop.
     """
 
-    __slots__ = ("depth", "parent", "picked", "request", "until")
+    __slots__ = ("entered", "parent", "picked", "request", "until")
 
     def __init__(self, request: Request, parent: traces.Parent | None) -> None:
         self.request = request
         self.until = request.until
         self.parent = parent
         self.picked: dict[Names, list[Field]] = {}
-        self.depth = 0
+        self.entered = [0]
 
     def sooner(self, until: float) -> Run:
         """The same request with less time."""
@@ -47,7 +47,7 @@ class Run:
         other = Run(self.request, self.parent)
         other.until = until
         other.picked = self.picked
-        other.depth = self.depth
+        other.entered = self.entered
         return other
 
     def is_over(self) -> bool:

@@ -2,7 +2,7 @@
 
 The type of the value decides how the operand is read. Of a number that is compared with a
 word gjson makes a comparison with 0; with `typed` values of different types are different
-instead (IG-D34).
+instead (IG-D34), and of `0.5 && b<1` the number at its start counts.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ def _of_number(op: str, operand: str, *, typed: bool) -> Callable[[float], bool]
     number = number_of(operand)
     if order is None:
         return _never
+    if number is None and typed:
+        number = _leading_number(operand)
     if number is None and typed:
         return _always if op == "!=" else _never
     right = number or 0.0
@@ -136,6 +138,12 @@ def number_of(operand: str) -> float | None:
         return None
     except OverflowError:
         return float("-inf" if operand[0] == "-" else "inf")
+
+
+def _leading_number(operand: str) -> float | None:
+    """The number with which an operand begins that was meant as more than that."""
+    start, space, _ = operand.partition(" ")
+    return number_of(start) if space else None
 
 
 def _is_foreign(operand: str) -> bool:

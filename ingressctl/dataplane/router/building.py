@@ -21,13 +21,13 @@ from ingressctl.dataplane.router.nodes import (
     Sequence_,
     Splitter,
     Switch,
+    Telling,
     WithoutWeight,
 )
 from ingressctl.dataplane.router.ports import Observer, Series, Upstream
 from ingressctl.dataplane.router.propagation import Field, Names
 from ingressctl.dataplane.router.redirects import Following
 from ingressctl.dataplane.router.steps import Broken, Call, Step
-from ingressctl.dataplane.router.walks import Telling, Told
 
 USER_AGENT = (b"user-agent", b"ingressctl-router")
 
@@ -98,7 +98,7 @@ class Builder:
         kind = written.routerType
         looks = kind in ("Sequence", "Switch")
         return Entry(
-            self._told(node, index, step),
+            self._step(node, index, step),
             step.name or str(index),
             hard=step.dependency == "Hard",
             condition=self._condition(step.condition, kind) if looks else None,
@@ -112,11 +112,6 @@ class Builder:
         if not text and (kind == "Sequence" or self.manner.has_default):
             return None
         return gjson.parse(text, typed=self.choices.compat.differs("IG-D34"), lenient=True)
-
-    def _told(self, node: str, index: int, step: Written) -> Step:
-        """The step, and somebody who hears of it if there is one."""
-        made, telling = self._step(node, index, step), self.choices.telling
-        return made if telling is None else Told(made, node, step.name or str(index), telling)
 
     def _step(self, node: str, index: int, step: Written) -> Step:
         series = self._series(node, index, step)

@@ -14,11 +14,11 @@ from ingressctl.core.differences import Compat
 from ingressctl.dataplane.router import faults, traces
 from ingressctl.dataplane.router.building import Builder, Choices
 from ingressctl.dataplane.router.faults import Failed
+from ingressctl.dataplane.router.nodes import Telling
 from ingressctl.dataplane.router.ports import Answer, Headers, Observer, Request, Upstream
 from ingressctl.dataplane.router.propagation import ENTITY
 from ingressctl.dataplane.router.returning import Return
 from ingressctl.dataplane.router.steps import Payload, Run, Step
-from ingressctl.dataplane.router.walks import Telling
 
 
 def build(

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from ingressctl.api import gjson
 from ingressctl.dataplane.router import bodies, faults, reference
 from ingressctl.dataplane.router.faults import Failed
-from ingressctl.dataplane.router.nodes import Entry, Manner
+from ingressctl.dataplane.router.nodes import Entry, Manner, Telling
 from ingressctl.dataplane.router.ports import Answer
 from ingressctl.dataplane.router.propagation import ENTITY
 from ingressctl.dataplane.router.steps import Payload, Run
-from ingressctl.dataplane.router.walks import Telling
 
 Task = asyncio.Task[Answer]
 

@@ -18,7 +18,6 @@ from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.ports import Answer, NoAnswer
 from ingressctl.dataplane.router.propagation import ENTITY
 from ingressctl.dataplane.router.steps import Payload, Run, Step
-from ingressctl.dataplane.router.walks import Telling
 
 MAX_DEPTH = 64
 """Nodes of a loop that one request enters; only under kserve there are loops (IG-D1)."""
@@ -82,6 +81,16 @@ class Entry:
     from_answer: bool = False
     maps: bool = False
     weight: int | None = None
+
+
+class Telling:
+    """Whom a node tells what it decided; `explain` listens, a router does not."""
+
+    def skipped(self, node: str, step: str, why: str) -> None:
+        """A step was not taken."""
+
+    def taken(self, node: str, step: str, why: str) -> None:
+        """A step was taken, or ended its node."""
 
 
 class Sequence_:  # noqa: N801 - Sequence is a type of Python

@@ -26,6 +26,9 @@ ENTITY = frozenset({b"content-type", b"content-encoding", b"inference-header-con
 TRACE = frozenset({b"traceparent", b"tracestate", b"baggage", b"x-request-id"})
 """Handed on whatever the patterns say, so that what belongs together can be found (IG-D22)."""
 
+_STARRED = re.compile(r"[A-Za-z0-9_-]*\*[A-Za-z0-9_*-]*")
+"""A name with stars, and nothing else that makes it an expression."""
+
 MAX_NAMES = 1024
 """Names whose decision is remembered: clients choose them."""
 
@@ -86,7 +89,8 @@ def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
     """The tests of patterns; one that does not compile matches nothing.
 
     KServe looks for a match anywhere in the canonical name, and an empty pattern matches
-    all names (IG-D3). Ours take the whole name, in any case (IG-D16).
+    all names (IG-D3). Ours take the whole name, in any case (IG-D16); its documentation has
+    patterns that are none, such as ``Test-Header-*``, and there a star is any text.
     """
     if compat.differs("IG-D3"):
         patterns = [pattern for pattern in patterns if pattern.strip()]
@@ -95,6 +99,8 @@ def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
 
 
 def _match(pattern: str, *, whole: bool) -> Match | None:
+    if whole and _STARRED.fullmatch(pattern):
+        pattern = pattern.replace("*", ".*")
     try:
         compiled = re2.compiled(pattern)
     except re2.PatternFault:

@@ -11,8 +11,8 @@ from ingressctl.dataplane.router.ports import Answer, Request
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """`knows_type`: the content type is that of the step (IG-D32); `hands_on`: bodies keep
-    their coding (IG-D17).
+    """`knows_type`: the content type is that of the step, if it has one (IG-D32); `hands_on`:
+    bodies keep their coding (IG-D17).
     """
 
     knows_type: bool
@@ -27,12 +27,16 @@ class Return:
         """The answer with the fields that describe it."""
         if self.hands_on and answer.stream is None:
             answer = _for_client(answer, request)
-        if self.knows_type:
+        if self.knows_type and (answer.stream is not None or _has_type(answer)):
             return answer
         kept = [field for field in answer.headers if field[0] != b"content-type"]
         kind = reference.content_type(answer.body)
         headers = kept if kind is None else [(b"content-type", kind), *kept]
         return Answer(answer.status, headers, answer.body)
+
+
+def _has_type(answer: Answer) -> bool:
+    return any(name == b"content-type" for name, _ in answer.headers)
 
 
 def _for_client(answer: Answer, request: Request) -> Answer:

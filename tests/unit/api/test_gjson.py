@@ -82,6 +82,9 @@ def test_a_document_with_many_brackets_that_is_not_deep_is_judged() -> None:
         ("a.#(x>=abc)", False, True),
         ('a.#(x=="0")', True, True),
         ("a.#(s==abc)", True, True),
+        ("a.#(y>0.5 && y<0.6)", True, True),
+        ("a.#(y>0.9 && y<0.6)", False, True),
+        ("a.#(y==2024-01-01)", False, False),
         ("a.#(s==1)", False, False),
         ("a.#(t==1)", False, False),
     ],
@@ -89,7 +92,7 @@ def test_a_document_with_many_brackets_that_is_not_deep_is_judged() -> None:
 def test_a_number_never_equals_a_word_when_types_count(
     text: str, *, typed: bool, untyped: bool
 ) -> None:
-    document = '{"a":[{"x":0,"s":"abc","t":true}]}'
+    document = '{"a":[{"x":0,"y":0.7,"s":"abc","t":true}]}'
     assert holds(text, document, typed=True) == typed
     assert holds(text, document, typed=False) == untyped
 

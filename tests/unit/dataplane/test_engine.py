@@ -301,6 +301,14 @@ async def test_answers_of_the_graph_carry_what_graph_and_step_allow() -> None:
     ]
 
 
+async def test_an_answer_without_a_type_gets_one_by_its_bytes() -> None:
+    spec = graph("Sequence", step("a"))
+    for body, kind in ((b"{}", b"application/json"), (b"text", b"text/plain; charset=utf-8")):
+        answer = await ask(spec, StandIn(a=Answer(200, [], body)))
+        assert list(answer.headers) == [(b"content-type", kind)]
+    assert list((await ask(spec, StandIn(a=Answer(204, [], b"")))).headers) == []
+
+
 async def test_a_request_that_never_ends_is_answered_in_its_time() -> None:
     loop = asyncio.get_running_loop()
     spec = graph("Sequence", step("a"), step("b"))

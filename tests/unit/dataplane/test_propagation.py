@@ -46,6 +46,12 @@ async def test_patterns_take_whole_names_in_any_case() -> None:
     }
 
 
+async def test_a_star_in_a_name_is_any_text() -> None:
+    headers = await sent(propagate=["Auth*", "X-Tenant-*", "*traceid*", "X-Other*"])
+    assert {"authorization", "x-tenant-blue", "x-b3-traceid", "x-other"} <= set(headers)
+    assert not {"proxy-authorization", "x-authorization-debug"} & set(headers)
+
+
 async def test_nothing_but_the_body_and_the_trace_goes_without_patterns() -> None:
     for propagate in (None, [], [""], [" "]):
         headers = await sent(propagate=propagate)

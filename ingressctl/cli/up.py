@@ -17,7 +17,8 @@ from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault, Problem
 from ingressctl.providers.envoy import dumping
 from ingressctl.proxy import backends, envoy
-from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
+from ingressctl.proxy.local import Input
+from ingressctl.proxy.up import Options, Reason, Refused, Up
 
 ENVOY = options.Providers(provider="envoy")
 NOTHING = options.Base(against="none")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
 
 import msgspec
 
-from ingressctl.api import configmaps, inferencegraphs
+from ingressctl.api import configmaps, inferencegraphs, inferenceservices
 from ingressctl.api.inferencegraphs import KIND, Fallback, Node, Spec, Step
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core import naming
@@ -78,6 +79,28 @@ def runnable(
     except configmaps.ConfigFault:
         names = None
     return Runnable(graph.ref, spec, None if names is None else tuple(names))
+
+
+def of_owners(
+    owners: Iterable[Ref], world: World, settings: Settings, providers: Mapping[str, Provider]
+) -> Mapping[Service, Runnable]:
+    """The graphs among owners of routes, by the Services that lead to their routers."""
+    found = {}
+    for ref in owners:
+        obj = world.get(ref) if ref[:2] == KIND else None
+        if obj is not None:
+            found[Service(ref.namespace, ref.name)] = runnable(obj, world, settings, providers)
+    return found
+
+
+def public_host(service: Service, world: World) -> str:
+    """The public host of the InferenceService or graph of a Service's name; "" without."""
+    for kind in (inferenceservices.KIND, KIND):
+        obj = world.get(Ref(*kind, service.namespace, service.name))
+        url = str(((obj or {}).get("status") or {}).get("url") or "")
+        if url:
+            return urlsplit(url).hostname or ""
+    return ""
 
 
 def with_urls(spec: Spec, url: Url) -> Spec:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ingressctl.core.model import External, Service
 from ingressctl.providers.envoy import names
 from ingressctl.providers.envoy.facts import Address, WorldFacts
+from ingressctl.proxy.routers import Routers
 from ingressctl.proxy.stubs import Identity, Stubs
 
 _BACKEND = re.compile(
@@ -68,23 +69,29 @@ class LocalFacts:
     world: WorldFacts
     backends: tuple[Backend, ...] = ()
     stubs: Stubs | None = None
+    routers: Routers | None = None
 
     def h2(self, service: Service, port: int) -> bool:
         """As the objects say: what is behind a port does not change its protocol."""
         return self.world.h2(service, port)
 
     def addresses(self, target: Service | External, port: int) -> tuple[Address, ...]:
-        """What was told, else the EndpointSlices, else a stub."""
+        """What was told, else the router of a graph, the EndpointSlices, or a stub."""
         if isinstance(target, External):
             return ()
         told = next((item for item in self.backends if item.stands_for(target)), None)
-        found = told.addresses if told else self.world.addresses(target, port)
-        return found or self._stub(target, port)
+        if told is not None:
+            return told.addresses
+        router = self.routers.address(target) if self.routers is not None else None
+        if router is not None:
+            return (router,)
+        return self.world.addresses(target, port) or self._stub(target, port)
 
     def wants_stub(self, service: Service, port: int) -> bool:
         """Whether nothing but a stub would serve it."""
         told = any(item.stands_for(service) for item in self.backends)
-        return not (told or self.world.addresses(service, port))
+        routed = self.routers is not None and self.routers.address(service) is not None
+        return not (told or routed or self.world.addresses(service, port))
 
     def _stub(self, service: Service, port: int) -> tuple[Address, ...]:
         if self.stubs is None:

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ingressctl.api.refs import Ref
 from ingressctl.core import findings
 from ingressctl.core.outcome import Fault, Finding
-from ingressctl.core.ports import Provider
-from ingressctl.core.settings import Settings
 from ingressctl.plan import serving
-from ingressctl.plan.overlay import Laid
 from ingressctl.plan.serving import Served
 from ingressctl.providers.envoy import names, places, snapshot
-from ingressctl.providers.envoy.facts import WorldFacts
 from ingressctl.proxy import backends, envoy, follow, texts
 from ingressctl.proxy.backends import Backend, LocalFacts
+from ingressctl.proxy.local import Input, Local
 from ingressctl.proxy.serving import Gateway
 from ingressctl.proxy.store import Refusal
-from ingressctl.proxy.stubs import Stubs
 
 SHOWN = 20
 """Hosts, and losses of a provider, listed at the start; the rest is counted."""
@@ -51,15 +47,6 @@ class Refused(Exception):
     def __init__(self, reasons: tuple[Reason, ...]) -> None:
         self.reasons = reasons
         super().__init__("; ".join(map(str, reasons)))
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """The files as they are now, and by which rules they are read."""
-
-    laid: Laid
-    settings: Settings
-    providers: Mapping[str, Provider]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +76,16 @@ class Up:
     talk: Callable[[str], None]
     warn: Callable[[str], None]
     lines: Callable[[Finding], Iterable[str]]
-    stubs: Stubs = field(default_factory=Stubs)
+    local: Local = field(init=False)
     book: snapshot.Book | None = None
     _gateway: Gateway | None = None
     _input: Input | None = None
+    _port: int = 0
     _said: tuple[str, ...] = ()
     _refusing: bool = False
+
+    def __post_init__(self) -> None:
+        self.local = Local(self.options.backends, stub=self.options.stub, warn=self.warn)
 
     def derive(self) -> Served:
         """The routes of the files as they are now. Raises Refused.
@@ -115,7 +106,7 @@ class Up:
 
     def resources(self, served: Served) -> snapshot.Resources:
         """The xDS resources without serving them, for a dump."""
-        self.book = snapshot.Book(self._facts(served), self.options.port, self.options.address)
+        self.book = snapshot.Book(self.local.facts(served), self.options.port, self.options.address)
         self.book.replace(served.routes, self.book.facts)
         return self.book.resources
 
@@ -136,10 +127,10 @@ class Up:
         """Serve until `stop`. Raises Refused for the first input, EnvoyFault afterwards."""
         seen = follow.signature(self.options.paths, recursive=self.options.recursive)
         served = self.derive()
-        port = envoy.claim_port(self.options.port, self.options.address)
+        port = self._port = envoy.claim_port(self.options.port, self.options.address)
         gateway = self._gateway = Gateway(self._refused)
         try:
-            facts = await self._facts_with_stubs(served)
+            facts = await self._running(served)
             self.book = snapshot.Book(facts, port, self.options.address)
             self.book.replace(served.routes, facts)
             await gateway.start(self.book.resources)
@@ -149,7 +140,7 @@ class Up:
             await self._serve(gateway, stop, seen)
         finally:
             # Stubs first: they may hold every file that this process may open.
-            await self.stubs.stop()
+            await self.local.stop()
             await gateway.stop()
 
     async def _serve(self, gateway: Gateway, stop: asyncio.Event, seen: follow.Signature) -> None:
@@ -183,7 +174,7 @@ class Up:
         try:
             # In a thread: thousands of services take seconds, and stubs live in this loop.
             served = await asyncio.to_thread(self.derive)
-            facts = await self._facts_with_stubs(served)
+            facts = await self._running(served)
         except Refused as refused:
             for reason in refused.reasons:
                 self.warn(f"refused: {reason}")
@@ -204,20 +195,13 @@ class Up:
         if before:
             self._warn_without_hosts(served)
 
-    def _facts(self, served: Served) -> LocalFacts:
-        stubs = self.stubs if self.options.stub else None
-        return LocalFacts(WorldFacts.of(served.world), self.options.backends, stubs)
-
-    async def _facts_with_stubs(self, served: Served) -> LocalFacts:
-        facts = self._facts(served)
-        if self.options.stub:
-            routes = (route for owned in served.routes.values() for route in owned)
-            upstreams = snapshot.upstreams_of(routes, facts)
-            try:
-                await self.stubs.serve(backends.identities(upstreams, facts))
-            except OSError as error:
-                raise Refused((_no_stub(error),)) from None
-        return facts
+    async def _running(self, served: Served) -> LocalFacts:
+        """With all that has to run beside Envoy. Raises Refused, EnvoyFault."""
+        assert self._input is not None
+        try:
+            return await self.local.running(served, self._input, self._port)
+        except OSError as error:
+            raise Refused((_no_stub(error),)) from None
 
     def _refused(self, refusal: Refusal) -> None:
         what = ", ".join(refusal.names[:3]) or refusal.type.rpartition(".")[2]

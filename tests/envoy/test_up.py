@@ -22,7 +22,8 @@ from ingressctl.plan import manifests, overlay, registry
 from ingressctl.providers.envoy import dumping, reading
 from ingressctl.proxy import backends
 from ingressctl.proxy.envoy import EnvoyFault, claim_port
-from ingressctl.proxy.up import Input, Options, Reason, Refused, Up
+from ingressctl.proxy.local import Input
+from ingressctl.proxy.up import Options, Reason, Refused, Up
 from tests import worlds
 
 SEED = 3
@@ -59,11 +60,14 @@ def manifest(**changes: str) -> str:
     return yaml.safe_dump_all([config, service, backend])
 
 
+OBSERVED = Settings(provider="envoy")
+
+
 class Running:
     """An `up` over one file."""
 
-    def __init__(self, path: Path, **options: object) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, settings: Settings = OBSERVED, **options: object) -> None:
+        self.path, self.settings = path, settings
         self.lines: list[str] = []
         self.port = claim_port(0)
         chosen = {"stub": True, "port": self.port, **options}
@@ -83,7 +87,7 @@ class Running:
         if parsed.faults:
             raise Refused(tuple(Reason(str(fault)) for fault in parsed.faults))
         laid = overlay.lay(World.of(()), parsed.documents, namespace="default", named=True)
-        return Input(laid, Settings(provider="envoy"), registry.providers())
+        return Input(laid, self.settings, registry.providers())
 
     async def get(self, host: str) -> tuple[int, dict[str, object]]:
         url = f"http://127.0.0.1:{self.port}/v1"
@@ -275,7 +279,9 @@ async def test_a_target_that_nothing_serves_is_named(file: Path) -> None:
 async def test_endpoint_slices_of_the_files_are_used(file: Path, tmp_path: Path) -> None:
     """Addresses of a slice are reached at the port its Service port names."""
     async with running(file) as other:
-        address = other.up.stubs.address(next(iter(other.up.stubs._addresses)))
+        stubs = other.up.local.stubs
+        assert stubs is not None
+        address = stubs.address(next(iter(stubs._addresses)))
         assert address is not None
         slices = {
             "apiVersion": "discovery.k8s.io/v1",

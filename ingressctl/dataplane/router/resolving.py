@@ -32,6 +32,8 @@ class Resolver:
         """All addresses of a host, the system's order. Raises OSError."""
         if _is_address(host):
             return [host]
+        if host == "localhost" or host.endswith(".localhost"):
+            return ["127.0.0.1"]  # RFC 6761 6.3; not every system's resolver knows it
         known = self._known.get(host)
         if known is not None and known.until > self._loop.time():
             return known.addresses

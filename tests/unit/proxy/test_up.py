@@ -13,7 +13,8 @@ from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import overlay, registry
 from ingressctl.plan.manifests import Document
-from ingressctl.proxy.up import Input, Options, Up
+from ingressctl.proxy.local import Input
+from ingressctl.proxy.up import Options, Up
 
 
 def service(**predictor: Any) -> dict[str, Any]:

@@ -1,0 +1,228 @@
+"""Routers of InferenceGraphs on this machine: a process each, beside Envoy.
+
+Their steps are called where `up` serves them: a Service at its backend or stub, another graph
+at its router, an InferenceService that only a gateway knows through Envoy by its public host.
+A change of a graph is a change of the file that its router follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from ingressctl.core.model import Service
+from ingressctl.plan import graphs
+from ingressctl.plan.graphs import Runnable
+from ingressctl.providers.envoy.facts import Address
+from ingressctl.proxy import envoy, launcher
+
+START_SECONDS = 20.0
+AGAIN_SECONDS = 1.0
+"""Until a router that ended is started again."""
+
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(slots=True)
+class _Router:
+    """One process. `folder` holds its graph and its log."""
+
+    port: int
+    folder: Path
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    running: asyncio.Task[None] | None = None
+
+
+@dataclass(slots=True)
+class Routers:
+    """All routers of this run, by the Services that they stand behind."""
+
+    warn: Callable[[str], None]
+    _routers: dict[Service, _Router] = field(default_factory=dict)
+    _folder: Path | None = None
+
+    def claim(self, wanted: Iterable[Service]) -> None:
+        """Give each Service an address, before any graph is known."""
+        for service in wanted:
+            if service not in self._routers:
+                self._routers[service] = self._made(service)
+
+    def address(self, service: Service) -> Address | None:
+        """Where the router behind a Service answers; None if no graph stands there."""
+        router = self._routers.get(service)
+        return Address("127.0.0.1", router.port) if router is not None else None
+
+    async def serve(self, wanted: Mapping[Service, Runnable], *, compat: str) -> None:
+        """Run these graphs and no others. Raises envoy.EnvoyFault."""
+        for service in self._routers.keys() - wanted.keys():
+            await self._end(self._routers.pop(service))
+        for service, graph in wanted.items():
+            router = self._routers[service]
+            _write(router.folder / "graph.json", msgspec.json.encode(graph.spec))
+            if router.running is None:
+                router.environment = {**_environment(graph), "INGRESSCTL_COMPAT": compat}
+                router.running = asyncio.create_task(self._run(service, router))
+                await self._ready(service, router)
+
+    async def stop(self) -> None:
+        """End all of them."""
+        for router in self._routers.values():
+            await self._end(router)
+        self._routers.clear()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _made(self, service: Service) -> _Router:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="ingressctl-graphs-"))
+        folder = self._folder / f"{service.namespace}.{service.name}"
+        folder.mkdir()
+        port = envoy.claim_port(0)
+        words = (
+            *(sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), sys.executable),
+            *("-m", "ingressctl", "router", "--graph-file", str(folder / "graph.json")),
+            *("--port", str(port), "--metrics-port", "0", "--drain-seconds", "0"),
+            *("--log-format", "text"),
+        )
+        return _Router(port, folder, words, {})
+
+    async def _run(self, service: Service, router: _Router) -> None:
+        """Keep a process going until the task is cancelled."""
+        while True:
+            with (router.folder / "log").open("ab") as log:
+                process = await asyncio.create_subprocess_exec(
+                    *router.words,
+                    env={**os.environ, **router.environment},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # a Ctrl-C is ours to handle
+                )
+            try:
+                code = await process.wait()
+            except asyncio.CancelledError:
+                with contextlib.suppress(ProcessLookupError):
+                    process.terminate()
+                await process.wait()
+                raise
+            self.warn(f"the router of {service.name} ended with {code}: {_last_words(router)}")
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _ready(self, service: Service, router: _Router) -> None:
+        end = asyncio.get_running_loop().time() + START_SECONDS
+        while not await asyncio.to_thread(_is_ready, router.port):
+            if asyncio.get_running_loop().time() > end:
+                raise envoy.EnvoyFault(
+                    f"the router of {service.name} does not start: {_last_words(router)}",
+                    "see what ingressctl check says of the graph",
+                )
+            await asyncio.sleep(0.05)
+
+    async def _end(self, router: _Router) -> None:
+        if router.running is not None:
+            router.running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await router.running
+        shutil.rmtree(router.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where what a step calls is served on this machine.
+
+    `addresses` are of a Service and port; `public` is the public host of an InferenceService or
+    graph, "" if it has none; `envoy` is Envoy's port.
+    """
+
+    addresses: Callable[[Service, int], tuple[Address, ...]]
+    public: Callable[[Service], str]
+    envoy: int
+    cluster_domain: str
+
+    def url(self, url: str) -> str:
+        """The URL to call in place of one; what is not of the cluster stays."""
+        service = service_of(url, self.cluster_domain)
+        if service is None:
+            return url
+        parts = urlsplit(url)
+        found = self.addresses(service, parts.port or PORTS.get(parts.scheme, 80))
+        if found:
+            return urlunsplit(("http", _netloc(found[0]), parts.path, parts.query, ""))
+        host = self.public(service)
+        if not host:
+            return url
+        place = f"{host}.localhost:{self.envoy}"
+        return urlunsplit(("http", place, parts.path, parts.query, ""))
+
+
+def called(wanted: Iterable[Runnable], cluster_domain: str) -> Iterator[tuple[Service, int]]:
+    """The Services of the cluster that graphs call, with ports."""
+    for graph in wanted:
+        for url in graphs.urls(graph.spec):
+            service = service_of(url, cluster_domain)
+            if service is not None:
+                parts = urlsplit(url)
+                yield service, parts.port or PORTS.get(parts.scheme, 80)
+
+
+def service_of(url: str, cluster_domain: str) -> Service | None:
+    """The Service that a URL names; None for a host that is not of the cluster."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return None
+    name, _, rest = host.removesuffix(f".{cluster_domain}").partition(".")
+    namespace, dot, svc = rest.partition(".")
+    if not dot or svc != "svc":
+        return None
+    return Service(namespace, name)
+
+
+def _netloc(address: Address) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"{host}:{address.port}"
+
+
+def _environment(graph: Runnable) -> dict[str, str]:
+    if graph.propagate is None:
+        return {}
+    return {"PROPAGATE_HEADERS": json.dumps(list(graph.propagate))}
+
+
+def _write(path: Path, text: bytes) -> None:
+    """In one step, for the router may read at any moment; not when nothing differs."""
+    if path.exists() and path.read_bytes() == text:
+        return
+    new = path.with_suffix(".new")
+    new.write_bytes(text)
+    new.replace(path)
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=1) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _last_words(router: _Router) -> str:
+    try:
+        lines = (router.folder / "log").read_text("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return " ".join(lines[-3:]) or "it left no message"

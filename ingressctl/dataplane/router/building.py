@@ -27,7 +27,7 @@ from ingressctl.dataplane.router.nodes import (
 from ingressctl.dataplane.router.ports import Observer, Series, Upstream
 from ingressctl.dataplane.router.propagation import Field, Names
 from ingressctl.dataplane.router.redirects import Following
-from ingressctl.dataplane.router.steps import Broken, Call, Step
+from ingressctl.dataplane.router.steps import Broken, Call, Calling, Step
 
 USER_AGENT = (b"user-agent", b"ingressctl-router")
 
@@ -168,12 +168,14 @@ class Builder:
             series=series,
             accepts_gzip=not self.manner.hands_on,
         )
-        if not self.choices.compat.differs("IG-D24"):
-            return Following(call, step.serviceUrl)
-        return self._guarded(call, step, series)
+        if self.choices.compat.differs("IG-D24"):
+            return self._guarded(call, step, series)
+        return self._guarded(Following(call, step.serviceUrl), step, series)
 
-    def _guarded(self, call: Call, step: Written, series: Series | None) -> Step:
-        gated = Gated(call, Gate(step.concurrency)) if step.concurrency else call
+    def _guarded(self, call: Calling, step: Written, series: Series | None) -> Step:
+        gated: Calling = call
+        if step.concurrency:
+            gated = Gated(call, Gate(step.concurrency))
         retries = step.retries
         if retries is None or retries.attempts < 1:
             return gated

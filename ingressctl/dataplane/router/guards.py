@@ -11,7 +11,7 @@ from ingressctl.dataplane.router import faults
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.limits import Gate, Released
 from ingressctl.dataplane.router.ports import Answer, Series, StepFailed
-from ingressctl.dataplane.router.steps import Call, Payload, Run, Step
+from ingressctl.dataplane.router.steps import Calling, Payload, Run, Step
 
 
 class Retried:
@@ -21,7 +21,7 @@ class Retried:
 
     def __init__(
         self,
-        call: Call | Gated,
+        call: Calling,
         *,
         attempts: int,
         backoff: float,
@@ -62,7 +62,7 @@ class Gated:
 
     __slots__ = ("call", "gate", "label")
 
-    def __init__(self, call: Call, gate: Gate) -> None:
+    def __init__(self, call: Calling, gate: Gate) -> None:
         self.call = call
         self.gate = gate
         self.label = call.label

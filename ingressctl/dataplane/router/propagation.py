@@ -5,12 +5,11 @@ Patterns are decided once for each name and remembered; a request only looks nam
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 import msgspec
 
-from ingressctl.api import re2
+from ingressctl.api import header_patterns, re2
 from ingressctl.core.differences import Compat
 from ingressctl.dataplane.router.ports import Headers
 
@@ -25,9 +24,6 @@ ENTITY = frozenset({b"content-type", b"content-encoding", b"inference-header-con
 
 TRACE = frozenset({b"traceparent", b"tracestate", b"baggage", b"x-request-id"})
 """Handed on whatever the patterns say, so that what belongs together can be found (IG-D22)."""
-
-_STARRED = re.compile(r"[A-Za-z0-9_-]*\*[A-Za-z0-9_*-]*")
-"""A name with stars, and nothing else that makes it an expression."""
 
 MAX_NAMES = 1024
 """Names whose decision is remembered: clients choose them."""
@@ -89,8 +85,7 @@ def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
     """The tests of patterns; one that does not compile matches nothing.
 
     KServe looks for a match anywhere in the canonical name, and an empty pattern matches
-    all names (IG-D3). Ours take the whole name, in any case (IG-D16); its documentation has
-    patterns that are none, such as ``Test-Header-*``, and there a star is any text.
+    all names (IG-D3). Ours take the whole name, in any case (IG-D16).
     """
     if compat.differs("IG-D3"):
         patterns = [pattern for pattern in patterns if pattern.strip()]
@@ -99,16 +94,13 @@ def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
 
 
 def _match(pattern: str, *, whole: bool) -> Match | None:
-    if whole and _STARRED.fullmatch(pattern):
-        pattern = pattern.replace("*", ".*")
     try:
-        compiled = re2.compiled(pattern)
+        compiled = (header_patterns if whole else re2).compiled(pattern)
     except re2.PatternFault:
         return None
-    if not whole:
-        return lambda name: compiled.search(name) is not None
-    anyhow = re.compile(compiled.pattern, compiled.flags | re.IGNORECASE)
-    return lambda name: anyhow.fullmatch(name) is not None
+    if whole:
+        return lambda name: compiled.fullmatch(name) is not None
+    return lambda name: compiled.search(name) is not None
 
 
 def inwards(patterns: Iterable[str], compat: Compat) -> Names:

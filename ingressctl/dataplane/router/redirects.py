@@ -18,20 +18,22 @@ STATUSES = (301, 302, 303, *REPEATED)
 class Following:
     """A call that goes where its answers point."""
 
-    __slots__ = ("call", "url")
+    __slots__ = ("call", "label", "url")
 
     def __init__(self, call: Call, url: str) -> None:
         self.call = call
+        self.label = call.label
         self.url = url
 
     async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """See Step."""
         try:
-            return await self._followed(run, payload, stream=stream)
+            return await self.ask(run, payload, stream=stream)
         except StepFailed as failed:
-            raise faults.of_call(failed, self.call.label) from None
+            raise faults.of_call(failed, self.label) from None
 
-    async def _followed(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+    async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """Call, and call again where the answer says. Raises StepFailed."""
         call, url = self.call, self.url
         for _ in range(MOST):
             answer = await call.raw(run, payload, stream=stream)

@@ -73,6 +73,16 @@ class Step(Protocol):
         ...
 
 
+class Calling(Step, Protocol):
+    """A step that is a call, so that it can be tried again."""
+
+    label: str
+
+    async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """Call once. Raises StepFailed."""
+        ...
+
+
 class Call:
     """A call of a service."""
 

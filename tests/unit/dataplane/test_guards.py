@@ -68,12 +68,13 @@ def once(attempts: int = 1, **more: Any) -> dict[str, Any]:
         ([unreachable(), 1], None, 502, 1),
     ],
 )
+@pytest.mark.parametrize("compat", ["better", "kserve,+IG-D10"])
 async def test_only_what_did_not_run_is_tried_again_or_what_the_author_lists(
-    script: list[Any], retries: Any, status: int, calls: int
+    script: list[Any], retries: Any, status: int, calls: int, compat: str
 ) -> None:
     upstream = StandIn(a=list(script))
     fields = {} if retries is None else {"retries": retries}
-    answer = await ask(graph("Sequence", step("a", **fields)), upstream)
+    answer = await ask(graph("Sequence", step("a", **fields)), upstream, compat=compat)
     assert (answer.status, len(upstream.calls)) == (status, calls)
 
 
@@ -239,3 +240,17 @@ async def test_steps_tell_how_each_call_ended() -> None:
     task.cancel()
     await asyncio.wait([task])
     assert seen.seen[-2:] == ["begin", "cancelled"]
+
+
+async def test_redirects_are_followed_under_kserve_alone() -> None:
+    moved = Answer(307, [JSON, (b"location", b"http://b/moved")], b"")
+    upstream = StandIn(a=moved, b=lambda called: called.method.decode())
+    spec = graph("Sequence", step("a", concurrency=1))
+    assert (await ask(spec, upstream)).status == 307
+    assert value(await ask(spec, upstream, compat="kserve")) == "POST"
+    upstream.hosts["a"] = Answer(302, [JSON, (b"location", b"//b/moved")], b"")
+    assert value(await ask(spec, upstream, compat="kserve")) == "GET"
+    assert (upstream.calls[-1].path, upstream.calls[-1].body) == (b"/moved", b"")
+    upstream.hosts["b"] = Answer(302, [JSON, (b"location", b"/again")], b"")
+    answer = await ask(spec, upstream, compat="kserve")
+    assert (answer.status, "more than 10" in value(answer)["cause"]) == (500, True)

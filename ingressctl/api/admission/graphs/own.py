@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingressctl.api import dns, re2
+from ingressctl.api import dns, header_patterns
 from ingressctl.api.admission.graphs import places, steps
 from ingressctl.api.admission.graphs.places import Place
 from ingressctl.api.admission.refusals import Refusal
@@ -95,7 +95,7 @@ def _at_least_one(number: int | None, path: str) -> Iterator[Refusal]:
 
 def _patterns(patterns: list[str] | None, path: str) -> Iterator[Refusal]:
     for index, pattern in enumerate(patterns or ()):
-        fault = re2.fault(pattern) if pattern else "it is empty"
+        fault = header_patterns.fault(pattern) if pattern else "it is empty"
         if fault:
             yield Refusal(
                 f"{path}[{index}] is no pattern for header names: {fault}",

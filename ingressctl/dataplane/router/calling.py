@@ -62,6 +62,15 @@ class Caller(asyncio.Protocol):
             self._transport.writelines((head, body))
         return future
 
+    def leave(self, future: asyncio.Future[Answer]) -> None:
+        """Whoever asked is gone, maybe after the answer came: then somebody else may have asked."""
+        if self._future is future:
+            self.abort()
+        elif not future.cancelled() and future.exception() is None:
+            stream = future.result().stream
+            if isinstance(stream, Stream):
+                stream.give_up()
+
     def abort(self) -> None:
         """Close at once; whoever waits is not told."""
         self._future = self._stream = None

@@ -69,6 +69,10 @@ class Stream:
 
     async def aclose(self) -> None:
         """The rest is not wanted."""
+        self.give_up()
+
+    def give_up(self) -> None:
+        """Likewise, where nothing can be awaited."""
         source, self._source = self._source, None
         if source is not None:
             source.abort()

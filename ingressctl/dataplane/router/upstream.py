@@ -65,19 +65,21 @@ class Client:
             len(body),
         )
         caller = pool.idle.pop() if pool.idle else await pool.connect(until)
+        answer = caller.ask(head, body, until=until, stream=stream)
         try:
-            return await caller.ask(head, body, until=until, stream=stream)
+            return await answer
         except asyncio.CancelledError:
-            caller.abort()
+            caller.leave(answer)
             raise
         except StepFailed:
             if not caller.unseen:
                 raise
         caller = await pool.connect(until)
+        answer = caller.ask(head, body, until=until, stream=stream)
         try:
-            return await caller.ask(head, body, until=until, stream=stream)
+            return await answer
         except asyncio.CancelledError:
-            caller.abort()
+            caller.leave(answer)
             raise
 
     def close(self) -> None:

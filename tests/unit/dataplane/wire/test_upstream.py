@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from ingressctl.dataplane.router.calling import Caller
 from ingressctl.dataplane.router.ports import Answer, StepFailed, Target
 from ingressctl.dataplane.router.upstream import Client
 from tests.unit.dataplane.wire.sockets import of, received, scripted, target
@@ -316,6 +317,62 @@ async def test_leaving_a_call_closes_its_connection() -> None:
             await task
         assert await asyncio.wait_for(left, 10) == b""
         await none_open(caller)
+
+
+async def left_as_the_answer_comes(
+    caller: Client, to: Target, monkeypatch: pytest.MonkeyPatch, *, stream: bool
+) -> Answer:
+    """One who asks is cancelled when his answer is there; another one asks just before."""
+    others: list[asyncio.Task[Answer]] = []
+    give = Caller._give
+
+    def given(self: Caller, answer: Answer) -> None:
+        if not others:
+            others.append(asyncio.create_task(call(caller, to)))
+            give(self, answer)
+            first.cancel()
+        else:
+            give(self, answer)
+
+    monkeypatch.setattr(Caller, "_give", given)
+    first = asyncio.create_task(call(caller, to, stream=stream))
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    return await asyncio.wait_for(others[0], 10)
+
+
+async def test_leaving_as_the_answer_comes_takes_nobody_elses_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The connection is free as soon as the answer is there, before whoever asked has read it."""
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        for answer in (b"first", b"second"):
+            await received(reader)
+            await asyncio.sleep(0.05)
+            writer.write(of(answer))
+
+    async with scripted(script) as to, client() as caller:
+        other = await left_as_the_answer_comes(caller, to, monkeypatch, stream=False)
+        assert other.body == b"second"
+
+
+async def test_leaving_as_a_stream_begins_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    connections = 0
+
+    async def script(reader: Reader, writer: Writer) -> None:
+        nonlocal connections
+        connections += 1
+        await received(reader)
+        writer.write(CHUNKED + b"1\r\na\r\n" if connections == 1 else of(b"other"))
+        await reader.read()
+
+    async with scripted(script) as to, client() as caller:
+        other = await left_as_the_answer_comes(caller, to, monkeypatch, stream=True)
+        assert other.body == b"other"
+        async with asyncio.timeout(10):
+            while caller.open != 1:
+                await asyncio.sleep(0.01)
 
 
 async def test_a_stream_comes_piece_by_piece_and_its_connection_is_used_again() -> None:

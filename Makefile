@@ -22,6 +22,7 @@ soak: $(STAMP)
 	$(BIN)/python -m e2e.bed build
 	INGRESSCTL_CHAOS_SECONDS=$(SOAK_SECONDS) INGRESSCTL_CHAOS_SEED=$(SOAK_SEED) $(BIN)/python -m pytest -rs e2e/test_chaos.py
 	INGRESSCTL_EVERY_WRITE=1 $(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e/test_load.py
+	INGRESSCTL_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/soak
 
 e2e-shell: $(STAMP)
 	@$(BIN)/python -m e2e.bed shell

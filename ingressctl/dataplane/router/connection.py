@@ -38,6 +38,7 @@ class Connection(asyncio.Protocol):
         "_request",
         "_server",
         "_settings",
+        "_starts",
         "_task",
         "_transport",
         "_waits",
@@ -56,7 +57,7 @@ class Connection(asyncio.Protocol):
         )
         self._request: Request | None = None
         self._task: asyncio.Task[None] | None = None
-        self._waits = self._ending = self.gone = False
+        self._waits = self._starts = self._ending = self.gone = False
         self._idle = True
         self._began = 0.0
         self.size = 0
@@ -101,6 +102,9 @@ class Connection(asyncio.Protocol):
             self._tell(0, 0)
         elif self._task is not None and self._settings.manner.cancels:
             self._task.cancel()
+            if self._starts:  # a task that is cancelled before it has begun runs nothing at all
+                self._tell(0, 0)
+                self._server.admission.leave(self)
 
     def pause_writing(self) -> None:
         """The client does not read."""
@@ -200,9 +204,11 @@ class Connection(asyncio.Protocol):
     def admitted(self) -> None:
         """It is this request's turn."""
         self._waits = False
+        self._starts = True
         self._task = self._loop.create_task(self._run(cast(Request, self._request)))
 
     async def _run(self, request: Request) -> None:
+        self._starts = False
         try:
             answer = await self._server.engine.run(request)
             if answer.stream is None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
+from ingressctl.dataplane.router.connection import Connection
 from ingressctl.dataplane.router.intake import Limits
 from ingressctl.dataplane.router.ports import Answer, NoAnswer, Request, StepFailed
 from ingressctl.dataplane.router.settings import Manner, Settings, Times
@@ -150,6 +152,30 @@ async def test_a_client_that_leaves_cancels_its_run() -> None:
         assert await asyncio.wait_for(ended, 10) == "cancelled"
         await asyncio.sleep(0)
         assert server.admission.running == 0
+
+
+async def test_a_client_that_leaves_before_its_run_has_begun_leaves_nothing() -> None:
+    told = []
+
+    class Watcher:
+        def begun(self) -> None:
+            told.append("begun")
+
+        def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+            told.append(str(status))
+
+    engine = Echo()
+    async with serving(engine, watcher=Watcher()) as (server, _):
+        connection = Connection(server)
+        connection.connection_made(Mock(asyncio.Transport))
+        connection.data_received(post(b"x"))
+        assert server.admission.running == 1
+        connection.connection_lost(None)
+        assert server.admission.running == 0
+        await asyncio.sleep(0.01)
+        assert server.admission.running == 0
+    assert engine.seen == []
+    assert told == ["begun", "0"]
 
 
 async def test_under_kserve_the_run_goes_on_when_the_client_leaves() -> None:

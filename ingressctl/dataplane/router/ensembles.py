@@ -107,12 +107,17 @@ class Ensemble:
 
 
 def _end(tasks: list[Task]) -> None:
-    """Cancel what still runs; an error that nobody waits for any more is not told as lost."""
+    """Cancel what still runs; an error that nobody waits for any more is not told as lost.
+
+    The tasks are forgotten: an error keeps the frame that it came through, which would keep
+    the task with the error in turn, and with both all bodies until somebody looks for circles.
+    """
     for task in tasks:
         if not task.done():
             task.cancel()
         elif not task.cancelled():
             task.exception()
+    tasks.clear()
 
 
 def _readable(entry: Entry, answer: Answer) -> bytes:

@@ -187,7 +187,7 @@ def _serve(plan: Plan, process: Process) -> int:
     logs.configure(process.log_format, process.log_level)
     gc.collect()
     gc.freeze()  # nothing of the start is garbage
-    gc.set_threshold(20_000, 20, 20)  # requests leave hardly any circles
+    gc.set_threshold(10_000, 10, 10)  # requests leave hardly any circles
     gc.enable()
     try:
         return workers.serve(

@@ -20,7 +20,7 @@ from tests.unit.dataplane.wire.sockets import Raw, post
 
 SECONDS = float(os.environ.get("INGRESSCTL_SOAK_SECONDS", "10"))
 CONNECTIONS = 64
-GROWTH = 12.0
+GROWTH = 16.0
 """MiB that memory may grow after the first third; a leak of 1 KiB a request is more."""
 
 ALLOWED: dict[str, set[int]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from ingressctl.dataplane.router.ports import StepFailed
 
@@ -56,7 +56,7 @@ class Stream:
         """All that came since; raises StepFailed where the stream breaks off."""
         while not self._pieces:
             if self._failed is not None:
-                raise self._failed
+                self._raise()
             if self._done:
                 raise StopAsyncIteration
             self._waiter = self._loop.create_future()
@@ -66,6 +66,15 @@ class Stream:
         if was_full and self._source is not None:
             self._source.resume()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _raise(self) -> NoReturn:
+        """The failure, which keeps this frame, and which the frame must not keep in turn."""
+        failed, self._failed = self._failed, None
+        assert failed is not None
+        try:
+            raise failed
+        finally:
+            del failed
 
     async def aclose(self) -> None:
         """The rest is not wanted."""

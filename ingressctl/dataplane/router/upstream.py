@@ -74,6 +74,8 @@ class Client:
         except StepFailed:
             if not caller.unseen:
                 raise
+        finally:
+            del answer  # its exception keeps this frame, which must not keep it in turn
         caller = await pool.connect(until)
         answer = caller.ask(head, body, until=until, stream=stream)
         try:
@@ -81,6 +83,8 @@ class Client:
         except asyncio.CancelledError:
             caller.leave(answer)
             raise
+        finally:
+            del answer
 
     def close(self) -> None:
         """End everything that is open."""

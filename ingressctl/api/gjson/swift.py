@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import orjson
+import msgspec
 
 from ingressctl.api.gjson.comparing import Test, test
 from ingressctl.api.gjson.documents import MISSING, NotJson, tree
@@ -24,8 +24,8 @@ try:
 except ImportError:  # pragma: no cover - platforms without a wheel
     pygjson = None  # type: ignore[assignment]
 
-DEEP = 10_000
-"""Brackets in a document from which on its depth is looked at: pygjson knows no limit."""
+_SKIP = msgspec.json.Decoder(msgspec.Raw).decode
+"""Reads a document to its end and keeps nothing; it knows a limit of depth, pygjson none."""
 
 
 class Document:
@@ -131,34 +131,21 @@ def _root(document: bytes) -> Result:
 
 
 def is_json(document: bytes) -> bool:
-    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm.
-
-    The conditions of a Switch all look at one body, which is checked once.
-    """
-    if document is _checked[0]:
-        return True
-    good = _is_good(document)
-    if good and len(document) <= KEPT:
-        _checked[0] = document
-    return good
-
-
-KEPT = 1 << 20
-"""A larger body is not kept in memory only for the next condition."""
-
-_checked = [b"null"]
-
-
-def _is_good(document: bytes) -> bool:
-    if pygjson is None or document.count(b"[") + document.count(b"{") > DEEP:
-        return _is_decoded(document)
-    return bool(pygjson.validate(document)) and (document.isascii() or _is_utf8(document))
+    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm."""
+    try:
+        _SKIP(document)
+    except RecursionError:
+        return False
+    except msgspec.DecodeError:
+        return b"\\u" in document and _is_decoded(document)
+    return document.isascii() or _is_utf8(document)
 
 
 def _is_decoded(document: bytes) -> bool:
+    """For escapes of half a character, which JSON has and msgspec has not."""
     try:
-        orjson.loads(document)
-    except orjson.JSONDecodeError:
+        tree(document)
+    except NotJson:
         return False
     return True
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
-from ingressctl.cli import names, options, scene, sheets, targets, telling
+from ingressctl.api.selectors import Selector
+from ingressctl.cli import labels, names, options, scene, sheets, targets, telling
 from ingressctl.cli.output import Printer, as_list
-from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.world import Kind, Reads
 from ingressctl.plan import columns, kindnames, listing, registry, written
@@ -24,8 +23,6 @@ ROUTES = "routes"
 
 NOT_ROUTES: frozenset[Kind] = frozenset({("", "Service")})
 """Kinds that a provider writes beside its routes."""
-
-_LABEL = re.compile(r"\s*(?P<key>[^=!,\s]+)\s*(?:(?P<sign>==?|!=)\s*(?P<value>[^,\s]*))?\s*")
 
 
 @options.command
@@ -42,10 +39,7 @@ def command(
     everywhere: Annotated[
         bool, typer.Option("-A", "--all-namespaces", help="Of all namespaces.")
     ] = False,
-    selector: Annotated[
-        str,
-        typer.Option("-l", "--selector", metavar="LABELS", help="Only with labels: a=b,c!=d,e."),
-    ] = "",
+    selector: labels.Labels = "",
     form: Annotated[
         str,
         typer.Option(
@@ -82,7 +76,7 @@ def command(
     """
     with telling.guarded(talk) as printer:
         sheets.check_form(form)
-        keep = _selection(selector)
+        chosen_ones = labels.selector(selector)
         wanted = () if kind == ROUTES else tuple(item.identity for item in targets.resources(kind))
         shown = scene.build(
             given,
@@ -96,7 +90,7 @@ def command(
         )
         made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
         fault = telling.of_derived(made, shown, printer)
-        asked = _Asked(shown, made, wanted, keep, _place(given, shown, everywhere))
+        asked = _Asked(shown, made, wanted, chosen_ones, _place(given, shown, everywhere))
         _print(asked, form, printer, titles=not no_headers, everywhere=everywhere)
         telling.end(fault=fault, differs=False, found=(), verdict=options.Verdict())
 
@@ -116,7 +110,7 @@ class _Asked:
         shown: Scene,
         made: Derived,
         wanted: tuple[Kind, ...],
-        keep: Callable[[Raw], bool],
+        selector: Selector,
         namespace: str,
     ) -> None:
         routing = tuple(
@@ -131,9 +125,10 @@ class _Asked:
             obj
             for kind in self.kinds
             for obj in made.world.list(kind)
-            if keep(obj) and ref_of(obj).namespace in ("", namespace or ref_of(obj).namespace)
+            if selector.selects(labels_of(obj))
+            and ref_of(obj).namespace in ("", namespace or ref_of(obj).namespace)
         )
-        self.carries = not wanted and keep({})
+        self.carries = not wanted and selector.selects({})
 
     def rows(self) -> tuple[Row, ...]:
         """The rows of the objects, and of providers that have none."""
@@ -192,22 +187,3 @@ def _plain(obj: Raw) -> Mapping[str, Any]:
     """The object as kubectl prints it: what managers of fields keep is left out."""
     metadata = {key: item for key, item in obj["metadata"].items() if key != "managedFields"}
     return {**obj, "metadata": metadata}
-
-
-def _selection(text: str) -> Callable[[Raw], bool]:
-    """Whether an object has the labels of -l. Raises CommandFault."""
-    tests = []
-    for part in text.split(",") if text.strip() else ():
-        found = _LABEL.fullmatch(part)
-        if found is None:
-            raise CommandFault.of(f"-l cannot be {text!r}", "write labels such as a=b,c!=d,e")
-        tests.append((found["key"], found["sign"], found["value"] or ""))
-    return lambda obj: all(_has(labels_of(obj), *test) for test in tests)
-
-
-def _has(labels: Mapping[str, str], key: str, sign: str | None, value: str) -> bool:
-    if sign == "!=":
-        return labels.get(key) != value
-    if sign:
-        return labels.get(key) == value
-    return key in labels

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ingressctl.cli import clusters, gateway, options, scene, suggesting, telling
+from ingressctl.cli import clusters, gateway, labels, options, scene, suggesting, telling
 from ingressctl.cli.problems import CommandFault
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
@@ -42,12 +42,7 @@ class Scope:
             "-n", "--namespace", metavar="NAMESPACE", help="Stay within a namespace (repeat)."
         ),
     ] = field(default_factory=list)
-    selector: Annotated[
-        str,
-        typer.Option(
-            "-l", "--selector", metavar="KEY=VALUE,...", help="Only objects with these labels."
-        ),
-    ] = ""
+    selector: labels.Labels = ""
     providers: Annotated[
         str,
         typer.Option(
@@ -203,7 +198,7 @@ def _plan(
             settle=process.settle_seconds,
             workers=process.workers,
             dry_run=process.dry_run,
-            selector=_labels(scope.selector),
+            selector=labels.selector(scope.selector),
             probes=_probes(process.probe_gateway),
         ),
         namespaces=tuple(dict.fromkeys(scope.namespace)),
@@ -278,20 +273,6 @@ def _sources(text: str, sources: Mapping[Kind, Reconcile]) -> Mapping[Kind, Reco
 def _called(kind: Kind) -> str:
     """What --controllers calls a kind: Services are not Knative's alone."""
     return f"knative{kind[1]}".lower() if kind in cascade.SECOND_HOPS else kind[1].lower()
-
-
-def _labels(text: str) -> dict[str, str]:
-    """Labels of ``a=b,c=d``. Raises CommandFault."""
-    pairs = [part.strip() for part in text.split(",") if part.strip()]
-    found: dict[str, str] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key or key.endswith("!"):
-            raise CommandFault.of(
-                f"--selector cannot be {text!r}", "write labels such as team=a,stage=live"
-            )
-        found[key] = value.removeprefix("=")
-    return found
 
 
 def _probes(texts: list[str]) -> dict[str, str]:

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ingressctl.api import selectors
 from ingressctl.api.refs import Kind, Raw, Ref, labels_of
+from ingressctl.api.selectors import Selector
 from ingressctl.cluster import timed
 from ingressctl.cluster.answers import Answered
 from ingressctl.cluster.client import Client, Lost
@@ -70,7 +72,7 @@ class Options:
     settle: float = 5.0
     workers: int = WORKERS
     dry_run: bool = False
-    selector: Mapping[str, str] = field(default_factory=dict)
+    selector: Selector = selectors.EVERYTHING
     probes: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -288,7 +290,7 @@ class Controller:
             self._carrier.carry(ref, (), Keep())
 
     def _is_ours(self, obj: Raw) -> bool:
-        return self._options.selector.items() <= labels_of(obj).items()
+        return self._options.selector.selects(labels_of(obj))
 
 
 def _is_ready(status: Mapping[str, object], step: Step) -> bool:

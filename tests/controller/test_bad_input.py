@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ingressctl.api import selectors
 from ingressctl.cluster.controller import Options
 from tests.apiserver import made, robots
 from tests.apiserver.replica import eventually, plan, quiet, running_replica
@@ -124,7 +125,7 @@ async def test_a_template_that_fails_for_one_service_only(
 
 async def test_a_selector_chooses_services(server: ApiServer, kubeconfig: Path) -> None:
     """Others are not touched; one that gets the label is taken up."""
-    given = plan(options=Options(settle=0.0, selector={"team": "a"}))
+    given = plan(options=Options(settle=0.0, selector=selectors.parse("team in (a,b)")))
     server.put(made.service("mine", labels={"team": "a"}), made.service("other"))
     async with running_replica(kubeconfig, given):
         await eventually("mine", lambda: server.get("Deployment", "mine-predictor"))

@@ -108,7 +108,7 @@ def test_true_is_not_one() -> None:
     assert checks._equal(1, 1.0)
 
 
-@pytest.mark.parametrize("key", ["router", "check", "probes"])
+@pytest.mark.parametrize("key", ["queueProxy", "check", "probes"])
 def test_an_unknown_key_of_the_block_is_refused(key: str) -> None:
     with pytest.raises(ValueError, match=key):
         field_stage.block_of(f"```yaml\n{key}: []\n```")

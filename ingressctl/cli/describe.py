@@ -18,14 +18,7 @@ from ingressctl.plan.describing import Description
 @options.command
 def command(
     *,
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="An object such as isvc/iris.",
-            autocompletion=names.objects,
-        ),
-    ],
+    target: names.Object,
     form: Annotated[
         Literal["text", "yaml", "json"], typer.Option("-o", "--output", help="Form of the output.")
     ] = "text",

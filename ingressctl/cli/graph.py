@@ -22,14 +22,7 @@ Form = Literal["tree", "dot", "mermaid", "svg"]
 @options.command
 def command(
     *,
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="An object such as inferencegraph/fraud.",
-            autocompletion=names.objects,
-        ),
-    ],
+    target: names.Object,
     form: Annotated[Form, typer.Option("-o", "--output", help="Form of the picture.")] = "tree",
     whole: Annotated[
         bool,

@@ -6,7 +6,7 @@ A shell that asks for candidates is told nothing of faults (ux.md 8.5).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -30,6 +30,17 @@ def objects(ctx: typer.Context, incomplete: str) -> list[str]:
     except Exception:  # no cluster, no right, no time: then there is nothing to complete
         return []
     return [f"{word}/{name}" for name in sorted(found) if name.startswith(begun)]
+
+
+Object = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND/NAME",
+        help="An object such as isvc/iris.",
+        autocompletion=objects,
+    ),
+]
+"""The argument of describe, graph and wait."""
 
 
 def _names(word: str, flags: Mapping[str, Any]) -> frozenset[str]:

@@ -21,6 +21,14 @@ Level = Literal["info", "warning", "error"]
 PREFIX = "INGRESSCTL_"
 G = TypeVar("G")
 
+LogFormat = Annotated[
+    Literal["json", "text"], typer.Option("--log-format", help="A JSON object a line, or text.")
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option("--log-level", help="The least level that is told."),
+]
+
 
 def provider_names(incomplete: str) -> list[str]:
     """Names of providers for completion."""

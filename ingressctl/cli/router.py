@@ -8,7 +8,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -93,13 +93,8 @@ class Process:
     access_log: Annotated[
         bool, typer.Option("--access-log", help="A line of JSON for each request on stdout.")
     ] = False
-    log_format: Annotated[
-        Literal["json", "text"], typer.Option("--log-format", help="A JSON object a line, or text.")
-    ] = "json"
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        typer.Option("--log-level", help="The least level that is told."),
-    ] = "info"
+    log_format: options.LogFormat = "json"
+    log_level: options.LogLevel = "info"
 
 
 @options.command

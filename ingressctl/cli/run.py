@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -144,13 +144,8 @@ class Process:
             help="A watch without a line for so long is begun anew.",
         ),
     ] = 90.0
-    log_format: Annotated[
-        Literal["json", "text"], typer.Option("--log-format", help="A JSON object a line, or text.")
-    ] = "json"
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        typer.Option("--log-level", help="The least level that is told."),
-    ] = "info"
+    log_format: options.LogFormat = "json"
+    log_level: options.LogLevel = "info"
 
 
 @options.command

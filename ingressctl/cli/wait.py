@@ -38,14 +38,7 @@ FOLLOWED: frozenset[Kind] = frozenset(
 @options.command
 def command(
     *,
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="An object such as isvc/iris.",
-            autocompletion=names.objects,
-        ),
-    ],
+    target: names.Object,
     wished: Annotated[
         str,
         typer.Option(

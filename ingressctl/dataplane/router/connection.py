@@ -249,7 +249,7 @@ class Connection(asyncio.Protocol):
         try:
             sent = await self._out.pieces(answer, date=self._server.date)
         except StepFailed as failed:
-            LOG.warning("an answer broke off", extra={"keys": {"error": failed.text}})
+            self._server.broke_off(failed.text)
             self._drop()
         except Exception as defect:
             _tell_defect(defect)

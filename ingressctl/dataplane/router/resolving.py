@@ -25,6 +25,7 @@ class Resolver:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._lookup = self._loop.getaddrinfo
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, asyncio.Task[list[str]]] = {}
 
@@ -49,7 +50,7 @@ class Resolver:
             raise
 
     async def _ask(self, host: str) -> list[str]:
-        found = await self._loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = await self._lookup(host, None, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
         self._known[host] = _Known(addresses, self._loop.time() + FRESH)
         return addresses

@@ -67,6 +67,7 @@ class Server:
         self.connections: set[Connection] = set()
         self.unready = False
         self.draining = False
+        self._told_at, self._broken = 0.0, 0
         self._date_at = 0
         self._date = b""
         self._listeners: list[asyncio.Server] = []
@@ -121,6 +122,14 @@ class Server:
             connection.abort()
         self.deadlines.close()
         return cut
+
+    def broke_off(self, why: str) -> None:
+        """An answer ended in the middle: told once a second, with how many there were."""
+        self._broken += 1
+        if time() - self._told_at >= 1.0:
+            keys = {"error": why, "n": self._broken}
+            LOG.warning("answers broke off", extra={"keys": keys})
+            self._told_at, self._broken = time(), 0
 
     def lost(self, connection: Connection) -> None:
         """A connection is no more."""

@@ -23,6 +23,13 @@ class Program:
     port: int
     metrics: int
 
+    def __post_init__(self) -> None:
+        """What it says is read all the time: a full pipe would make it wait."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.out = asyncio.create_task(self.process.stdout.read())
+        self.talk = asyncio.create_task(self.process.stderr.read())
+
     def signal(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
 
@@ -46,9 +53,8 @@ class Program:
 
     async def end(self) -> tuple[int, bytes, bytes]:
         """Exit code, and what it said."""
-        out, talk = await asyncio.wait_for(self.process.communicate(), 60)
-        assert self.process.returncode is not None
-        return self.process.returncode, out, talk
+        code = await asyncio.wait_for(self.process.wait(), 60)
+        return code, await self.out, await self.talk
 
 
 def free_port() -> int:
@@ -82,7 +88,7 @@ async def started(*flags: str, env: dict[str, str] | None = None) -> AsyncIterat
     finally:
         if program.process.returncode is None:
             program.process.kill()
-            await program.process.communicate()
+        await program.end()
 
 
 async def ready(program: Program) -> None:
@@ -93,7 +99,7 @@ async def ready(program: Program) -> None:
                     return
             except (ConnectionError, asyncio.IncompleteReadError):
                 await asyncio.sleep(0.05)
-    raise AssertionError((await program.process.communicate())[1].decode())
+    raise AssertionError((await program.end())[2].decode())
 
 
 def graph(port: int, path: str = "/", **more: Any) -> dict[str, Any]:

@@ -645,6 +645,13 @@ TABLE: dict[str, Code] = _rows(
         ("F115",),
     ),
     Code(
+        "IC6005",
+        "warning",
+        "step that calls the router of a graph for a model",
+        "{host} is the Service of {graph}, whose router answers there, and not a model",
+        "name the InferenceService as serviceName, or give the graph another name",
+    ),
+    Code(
         "IC7102",
         "warning",
         "contested object",

@@ -115,6 +115,8 @@ ROUTED = (config(**GATEWAY_API), service(), standard())
 SPLIT = standard(spec=CANARY, status=CANARY_READY)
 BEHIND = {"transformer": {"containers": [{"name": "kserve-container", "image": "t"}]}}
 
+MODEL = "v1/models/pipe:predict"
+
 EXAMPLES = (
     Example(
         "IC1102",
@@ -384,6 +386,12 @@ EXAMPLES = (
             graph({"serviceName": "a", "fallback": {"serviceUrl": "http://b.example.com/"}}),
         ),
         (config(), graph({"serviceName": "a", "fallback": {"serviceName": "b"}})),
+    ),
+    Example(
+        "IC6005",
+        (config(), graph({"serviceUrl": f"http://pipe.team-a.svc/{MODEL}"})),
+        (config(), graph({"serviceUrl": f"http://other.team-a.svc/{MODEL}"})),
+        ("InferenceGraph team-a/pipe",),
     ),
     Example(
         "IC6004",

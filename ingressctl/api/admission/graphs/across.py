@@ -74,7 +74,8 @@ def _links(graph: Raw, hosts: Mapping[str, Ref]) -> Iterator[Link]:
         if isinstance(named, str) and named:
             yield f"{path}.graphName", Ref(*KIND, namespace, named)
         called = target.get("serviceUrl")
-        ref = hosts.get(_host(called)) if isinstance(called, str) else None
+        meant = isinstance(called, str) and not is_of_model(called)
+        ref = hosts.get(_host(str(called))) if meant else None
         if ref is not None:
             yield f"{path}.serviceUrl", ref
 
@@ -93,6 +94,20 @@ def _targets(graph: Raw) -> Iterator[tuple[str, Mapping[str, Any]]]:
             fallback = step.get("fallback")
             if isinstance(fallback, Mapping):
                 yield f"{path}.fallback", fallback
+
+
+def is_of_model(url: str) -> bool:
+    """Whether a URL has the path of a model. Then one is meant, though a graph may have the
+    name: which of the two answers there is a question for `check`, not a reason to refuse."""
+    try:
+        return urlsplit(url).path.startswith(("/v1/models/", "/v2/models/", "/openai/"))
+    except ValueError:
+        return False
+
+
+def graphs_by_host(graphs: Iterable[Raw]) -> Mapping[str, Ref]:
+    """The in-cluster and published host names of graphs."""
+    return _hosts(graphs)
 
 
 def _host(url: str) -> str:

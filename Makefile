@@ -19,10 +19,10 @@ e2e: $(STAMP)
 SOAK_SECONDS ?= 3600
 SOAK_SEED ?= 1
 soak: $(STAMP)
+	INGRESSCTL_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/soak
 	$(BIN)/python -m e2e.bed build
 	INGRESSCTL_CHAOS_SECONDS=$(SOAK_SECONDS) INGRESSCTL_CHAOS_SEED=$(SOAK_SEED) $(BIN)/python -m pytest -rs e2e/test_chaos.py
-	INGRESSCTL_EVERY_WRITE=1 $(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e/test_load.py
-	INGRESSCTL_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/soak
+	INGRESSCTL_EVERY_WRITE=1 $(BIN)/python -m e2e.pods.private $(BIN)/python -m pytest -rs e2e/test_load.py e2e/test_load_envoy.py
 
 e2e-shell: $(STAMP)
 	@$(BIN)/python -m e2e.bed shell

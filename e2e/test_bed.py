@@ -30,9 +30,9 @@ spec:
     spec: {containers: [{name: model, image: nothing}]}
 """
 
-GRAPH = """
+OPEN_OBJECT = """
 apiVersion: serving.kserve.io/v1alpha1
-kind: InferenceGraph
+kind: TrainedModel
 metadata: {name: g, namespace: default}
 spec: {any: 1}
 status: {url: x}
@@ -69,8 +69,8 @@ def test_every_crd_is_established(bed: Bed) -> None:
 
 def test_an_object_of_an_open_kind_has_a_status_of_its_own(bed: Bed) -> None:
     """As with the originals, who writes the object does not write its status."""
-    bed.apply(GRAPH)
-    kept = json.loads(bed.kubectl("get", "inferencegraph", "g", "-o", "json"))
+    bed.apply(OPEN_OBJECT)
+    kept = json.loads(bed.kubectl("get", "trainedmodel", "g", "-o", "json"))
     assert kept["spec"] == {"any": 1}
     assert "status" not in kept
 
@@ -115,12 +115,12 @@ def test_priority_and_fairness_can_be_switched_on(make_bed: Callable[..., Bed]) 
 
 def test_a_store_with_crds_is_an_empty_cluster(make_bed: Callable[..., Bed], bed: Bed) -> None:
     """What a module did is in no later bed, however its store began."""
-    bed.apply(GRAPH.replace("name: g", "name: earlier"))
+    bed.apply(OPEN_OBJECT.replace("name: g", "name: earlier"))
     later = make_bed((CRDS,))
-    assert later.kubectl("get", "inferencegraph", "-A", "-o", "name") == ""
-    later.apply(GRAPH)
-    assert later.kubectl("get", "inferencegraph", "-A", "-o", "name").split() == [
-        "inferencegraph.serving.kserve.io/g"
+    assert later.kubectl("get", "trainedmodel", "-A", "-o", "name") == ""
+    later.apply(OPEN_OBJECT)
+    assert later.kubectl("get", "trainedmodel", "-A", "-o", "name").split() == [
+        "trainedmodel.serving.kserve.io/g"
     ]
 
 

@@ -48,10 +48,6 @@ _KSERVE, _SERVING = "serving.kserve.io", "serving.knative.dev"
 _NETWORKING, _AUTOSCALING = "networking.internal.knative.dev", "autoscaling.internal.knative.dev"
 
 OPEN = (
-    Open(_KSERVE, "InferenceService", "inferenceservices", "v1beta1", short=("isvc",)),
-    Open(_KSERVE, "ServingRuntime", "servingruntimes", "v1alpha1"),
-    Open(_KSERVE, "ClusterServingRuntime", "clusterservingruntimes", "v1alpha1", namespaced=False),
-    Open(_KSERVE, "InferenceGraph", "inferencegraphs", "v1alpha1", short=("ig",)),
     Open(_KSERVE, "TrainedModel", "trainedmodels", "v1alpha1", short=("tm",)),
     Open(_SERVING, "Service", "services", "v1", short=("ksvc", "kservice")),
     Open(_SERVING, "Configuration", "configurations", "v1", short=("cfg",)),

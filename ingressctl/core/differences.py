@@ -663,8 +663,9 @@ TABLE: tuple[Difference, ...] = (
     ),
     Difference(
         ("IG-D38",),
-        "URLs that do not parse or have another scheme are stored and answer 500.",
-        "Refused: http or https with a host.",
+        "URLs that do not parse or have another scheme are stored and answer 500, as does a "
+        "name without a URL.",
+        "Refused: http or https with a host. The router refuses to start with a name alone.",
         "They can never be called.",
     ),
     Difference(

@@ -246,20 +246,39 @@ def started(obj: dict[str, Any], compat: Compat = BETTER) -> list[tuple[str, str
     return [(refusal.path, refusal.difference) for refusal in refusals]
 
 
+def resolved(kind: str = "Sequence", **step: Any) -> dict[str, Any]:
+    """A graph as a router gets it: the name of the service has its URL beside it."""
+    return one(kind, **{"serviceUrl": "http://a/"} | step)
+
+
 def test_a_router_refuses_what_it_cannot_run() -> None:
-    assert started(graph({"a": node("Sequence", {"serviceName": "a"})})) == [
-        ("spec.nodes", "IG-D39")
-    ]
-    assert started(one("Splitter")) == [(f"{ROOT}.weight", "IG-D19")]
-    assert started(one("Splitter", weight=0)) == [("spec.nodes.root.steps", "IG-D19")]
-    assert started(one(nodeName="root")) == [(f"{ROOT}.nodeName", "IG-D1")]
+    assert started(graph({"a": resolved()["spec"]["nodes"]["root"]})) == [("spec.nodes", "IG-D39")]
+    assert started(resolved("Splitter")) == [(f"{ROOT}.weight", "IG-D19")]
+    assert started(resolved("Splitter", weight=0)) == [("spec.nodes.root.steps", "IG-D19")]
+    assert started(resolved(nodeName="root")) == [(f"{ROOT}.nodeName", "IG-D1")]
+
+
+@pytest.mark.parametrize(
+    ("step", "field"),
+    [
+        ({"serviceName": "x"}, ".serviceName"),
+        ({"graphName": "x"}, ".graphName"),
+        ({"serviceUrl": "http://a/", "fallback": {"serviceName": "x"}}, ".fallback.serviceName"),
+        ({"serviceUrl": "http://a/", "fallback": {"graphName": "x"}}, ".fallback.graphName"),
+        ({"name": "nothing"}, ""),
+    ],
+)
+def test_a_router_refuses_names_that_nobody_has_resolved(step: dict[str, Any], field: str) -> None:
+    written = graph({"root": node("Sequence", step)})
+    assert started(written) == [(f"{ROOT}{field}", "IG-D38")]
+    assert started(written, KSERVE) == [], "every request is answered 500, as KServe's does"
 
 
 def test_a_router_runs_what_only_admission_refuses() -> None:
-    assert started(one("Splitter", weight=7)) == [], "weights are shares of their sum"
-    assert started(one(serviceUrl="http://a/", path="/x")) == [], "a resolved step has both"
-    assert started(one(fallback={"serviceName": "b", "serviceUrl": "http://b/"})) == []
-    assert started(graph(timeout=-1)) == []
+    assert started(resolved("Splitter", weight=7)) == [], "weights are shares of their sum"
+    assert started(resolved(path="/x")) == [], "a resolved step has both"
+    assert started(resolved(fallback={"serviceName": "b", "serviceUrl": "http://b/"})) == []
+    assert started(graph(resolved()["spec"]["nodes"], timeout=-1)) == []
 
 
 def test_under_kserve_a_router_runs_all_that_kserves_does() -> None:

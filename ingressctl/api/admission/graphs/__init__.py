@@ -16,6 +16,7 @@ from ingressctl.api.admission.graphs import (
     kserve,
     numbers,
     own,
+    resolved,
     steps,
     structure,
 )
@@ -30,7 +31,8 @@ warnings = effects.warnings
 
 def refusals(spec: Spec, *, differs: Differs) -> tuple[Refusal, ...]:
     """Why a router does not start with this graph; empty if it does."""
-    return (*steps.at_start(spec, differs=differs), *_of_spec(spec, differs))
+    unresolved = resolved.refusals(spec) if differs("IG-D38") else ()
+    return (*steps.at_start(spec, differs=differs), *_of_spec(spec, differs), *unresolved)
 
 
 def _of_spec(spec: Spec, differs: Differs) -> Iterator[Refusal]:

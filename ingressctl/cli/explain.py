@@ -43,14 +43,14 @@ def command(
         ),
     ] = "",
     data: Annotated[
-        str,
+        str | None,
         typer.Option(
             "-d",
             "--data",
             metavar="BODY",
             help="Body, or @FILE: goes through the steps of an InferenceGraph.",
         ),
-    ] = "",
+    ] = None,
     answer: Annotated[
         list[str],
         typer.Option(
@@ -106,12 +106,13 @@ def command(
       ingressctl explain http://graph-ns.example.com/ -f graph.yaml -d @b.json --answer dogs=503
     """
     with telling.guarded(talk) as printer:
-        request = parse_request(url, header, method or ("POST" if data else "GET"))
-        given_body, answers = walks.body(data), walks.stubs(answer)
+        request = parse_request(url, header, method or ("GET" if data is None else "POST"))
+        answers = _answers(answer, data)
+        body = None if data is None else walks.body(data)
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         made = _derived(shown, request)
         told = _asked(request, via, made.world, shown, made.carried)
-        walked = _walked(told, made.world, shown, given_body, answers, seed) if data else {}
+        walked = _walked(told, made.world, shown, body, answers, seed)
         heard = (*telling.of_inputs(shown), *made.refused, *made.underived)
         said = telling.told(heard, shown, verdict)
         printer.findings(said, bar=verdict.fail_on)
@@ -145,18 +146,34 @@ def _print(
         printer.data(("", *walks.lines(name, walk, trace=trace)))
 
 
+def _answers(texts: list[str], data: str | None) -> dict[str, Stub]:
+    """What steps answer. Raises CommandFault."""
+    if texts and data is None:
+        raise CommandFault.of(
+            "--answer is about the steps of a graph, which are asked with a body", "add -d BODY"
+        )
+    return walks.stubs(texts)
+
+
 def _walked(
     answer: explain.Explanation,
     world: World,
     shown: Scene,
-    body: bytes,
+    body: bytes | None,
     answers: Mapping[str, Stub],
     seed: int,
 ) -> dict[str, Walk]:
-    """The request through each graph that it may come to."""
+    """The request through each graph that it may come to. Raises CommandFault."""
+    if body is None:
+        return {}
     found = {}
-    for graph in graphs.met(answer, world):
-        ready = graphs.runnable(graph, world, shown.settings, shown.providers)
+    met = [
+        graphs.runnable(graph, world, shown.settings, shown.providers)
+        for graph in graphs.met(answer, world)
+    ]
+    if met:
+        walks.check_names(answers, (ready.spec for ready in met))
+    for ready in met:
         found[str(ready.ref)] = walks.walk(
             ready.spec,
             answer.request,

@@ -88,6 +88,11 @@ def _nothing(
         return CommandFault.of(
             f"there is no {called}: the cluster does not serve {plural}", "install its CRD"
         )
+    identities = {kind.identity for kind in kinds}
+    written = (item.ref for item in shown.laid.written if item.ref[:2] in identities)
+    left_out = [ref for ref in written if ref.name == name and world.get(ref) is None]
+    if left_out:
+        return CommandFault.of(f"{left_out[0]} is refused", "correct what is said of it above")
     others = [ref_of(obj) for kind in kinds for obj in world.list(kind.identity)]
     elsewhere = sorted({ref.namespace for ref in others if ref.name == name})
     if elsewhere:

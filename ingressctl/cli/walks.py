@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ingressctl.api.inferencegraphs import Spec
+from ingressctl.cli import suggesting
 from ingressctl.cli.output import safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.core.differences import Compat
 from ingressctl.core.table import Request
-from ingressctl.dataplane.router import ports, walking
+from ingressctl.dataplane.router import own, ports, settings, walking, wire
 from ingressctl.dataplane.router.walking import Event, Stub, Walk
 
 SHOWN = 2000
 """Bytes of a body that the text shows; JSON has all."""
 
 
-def body(text: str) -> bytes:
-    """``-d BODY``, or ``-d @FILE``. Raises CommandFault."""
+def body(text: str, *, flag: str = "-d") -> bytes:
+    """A BODY, or that of @FILE. Raises CommandFault."""
     if not text.startswith("@"):
         return text.encode()
     try:
         return Path(text[1:]).read_bytes()
     except OSError as fault:
         raise CommandFault.of(
-            f"-d {text}: the file cannot be read: {fault.strerror}",
+            f"{flag} {text}: the file cannot be read: {fault.strerror}",
             "name a file, or write the body",
         ) from None
 
@@ -50,9 +52,22 @@ def _stub(answer: str) -> Stub:
     status, colon, rest = answer.partition(":")
     if status == "down" and not colon:
         return Stub(0)
-    if status.isascii() and status.isdigit() and len(status) == 3:
-        return Stub(int(status), body(rest) if colon else None)
-    return Stub(200, body(answer))
+    if _STATUS.fullmatch(status):
+        return Stub(int(status), body(rest, flag="--answer") if colon else None)
+    return Stub(200, body(answer, flag="--answer"))
+
+
+_STATUS = re.compile(r"[1-5]\d\d")
+
+
+def check_names(answers: Iterable[str], specs: Iterable[Spec]) -> None:
+    """Every answer is one of some step. Raises CommandFault."""
+    known = {name for spec in specs for name in walking.known(spec)}
+    for name in answers:
+        if name not in known:
+            raise CommandFault.of(
+                f"--answer {name}: no step is called so", suggesting.or_one_of(name, sorted(known))
+            )
 
 
 def walk(
@@ -66,18 +81,33 @@ def walk(
     seed: int,
 ) -> Walk:
     """What the router of a graph would do with a request."""
+    method, path = request.method.encode(), request.path.encode()
+    own_one = _own(ports.Request(method, path, (), given), spec, compat)
+    if own_one is not None:
+        return Walk((), own_one.status, own_one.body)
     headers = [
         (name.encode("latin-1", "replace"), text.encode("latin-1", "replace"))
         for name, text in request.headers.items()
     ]
     return walking.walk(
         spec,
-        ports.Request(request.method.encode(), request.path.encode(), headers, given),
+        ports.Request(method, path, headers, given),
         answers,
         compat=compat,
         propagate=propagate,
         chance=random.Random(seed).random,
     )
+
+
+def _own(request: ports.Request, spec: Spec, compat: Compat) -> ports.Answer | None:
+    """What the router itself says before any step; None if the graph is asked."""
+    rules = settings.of_graph(spec, compat, max_request_bytes=None)
+    limit = rules.limits.body_bytes
+    answer = own.answer(request, rules.manner, unready=False)
+    if answer is None and limit is not None and len(request.body) > limit:
+        text = f"the body is larger than {limit} bytes"
+        return ports.Answer(413, (), wire.error_body(text))
+    return answer
 
 
 def lines(graph: str, walk: Walk, *, trace: bool) -> Iterator[str]:

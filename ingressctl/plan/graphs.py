@@ -21,8 +21,9 @@ from ingressctl.core.world import Reads, World
 from ingressctl.plan import chain
 from ingressctl.plan.explanation import Branch, Explanation, leaves
 from ingressctl.sources.graph import targets, view
+from ingressctl.sources.graph.scope import KNATIVE_SERVICE
 
-_REVISION = re.compile(r"-\d{5}(-private)?")
+_REVISION = re.compile(r"-\d{5}(-private)?$")
 
 Url = Callable[[str], str]
 """A step's URL, to what is called in its place."""
@@ -57,12 +58,17 @@ def of_service(service: Service, world: World) -> Raw | None:
     """The graph whose router stands behind a Service, or behind a revision of its own."""
     obj = world.get(Ref("", "Service", service.namespace, service.name))
     above = chain.owners(obj, world) if obj is not None else ()
-    name = _REVISION.sub("", service.name)
-    for ref in (*above, Ref(*KIND, service.namespace, name)):
+    base = without_revision(service)
+    for ref in (*above, Ref(*KIND, base.namespace, base.name)):
         graph = world.get(ref) if ref[:2] == KIND else None
         if graph is not None:
             return graph
     return None
+
+
+def without_revision(service: Service) -> Service:
+    """The Service of a Knative Service, given that of one of its revisions."""
+    return Service(service.namespace, _REVISION.sub("", service.name))
 
 
 def runnable(
@@ -84,13 +90,19 @@ def runnable(
 def of_owners(
     owners: Iterable[Ref], world: World, settings: Settings, providers: Mapping[str, Provider]
 ) -> Mapping[Service, Runnable]:
-    """The graphs among owners of routes, by the Services that lead to their routers."""
+    """The graphs among owners of routes, by the Services that lead to their routers.
+
+    In Knative mode the owner is the graph's Knative Service.
+    """
     found = {}
     for ref in owners:
-        obj = world.get(ref) if ref[:2] == KIND else None
-        if obj is not None:
-            found[Service(ref.namespace, ref.name)] = runnable(obj, world, settings, providers)
+        graph = of_service(Service(ref.namespace, ref.name), world) if ref[:2] in _OWNERS else None
+        if graph is not None and graph["metadata"]["name"] == ref.name:
+            found[Service(ref.namespace, ref.name)] = runnable(graph, world, settings, providers)
     return found
+
+
+_OWNERS = (KIND, KNATIVE_SERVICE)
 
 
 def public_host(service: Service, world: World) -> str:

@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from ingressctl.api.inferencegraphs import KIND as GRAPH
 from ingressctl.api.inferenceservices import (
     KIND,
     STOP_ANNOTATION,
@@ -17,6 +18,7 @@ from ingressctl.api.inferenceservices import (
     ViewFault,
 )
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core import findings
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
@@ -26,6 +28,9 @@ from ingressctl.plan import applying, cascade, internal
 from ingressctl.plan.host_index import EVERYTHING, hosts_of
 from ingressctl.plan.overlay import Laid
 from ingressctl.sources.kserve import readiness
+
+WAITS = "IC6002"
+"""The code of a step that cannot be called: its graph waits."""
 
 MOST_SERVICES = 1000
 """Services beyond which no further ones are derived for the sake of a hint."""
@@ -51,6 +56,7 @@ def hints(
     done = _derived(laid, settings, now, providers)
     waiting = tuple(_waiting(request, done))
     near = _near(request.bare_host, done, providers, settings)
+    waiting += tuple(_graphs(request, done))
     return (*waiting, *([f"hosts that are served: {', '.join(near)}"] if near else ()))
 
 
@@ -77,6 +83,16 @@ def _waiting(request: Request, done: cascade.Cascade) -> Iterator[str]:
             yield f"{ref} is stopped by its annotation {STOP_ANNOTATION}: it has no route"
         elif reason:
             yield f"{ref} has no route yet: {reason}; ask again with --assume ready"
+
+
+def _graphs(request: Request, done: cascade.Cascade) -> Iterator[str]:
+    """Graphs that the host seems to mean and that cannot be served, with the first reason."""
+    for step in done.steps:
+        if step.ref[:2] != GRAPH or not _means(request.bare_host, step.ref):
+            continue
+        reasons = [findings.message(item) for item in step.findings if item.code == WAITS]
+        if reasons and not step.outcome.routes:
+            yield f"{step.ref} has no route: {reasons[0]}"
 
 
 def made_internal(request: Request, reads: Reads) -> Iterator[Finding]:

@@ -66,6 +66,15 @@ class Local:
         )
         return facts
 
+    def published(self) -> None:
+        """Envoy knows of the last facts: what is not among them may go."""
+        self.routers.let_go()
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether some route leads to a graph, which takes no GET."""
+        return self.routers.any
+
     async def stop(self) -> None:
         """End all of it."""
         if self.stubs is not None:

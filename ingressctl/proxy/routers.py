@@ -30,6 +30,9 @@ from ingressctl.providers.envoy.facts import Address
 from ingressctl.proxy import envoy, launcher
 
 START_SECONDS = 20.0
+LET_GO_SECONDS = 3.0
+"""How long a router runs on when its graph is gone: Envoy takes some moments to hear of it."""
+
 AGAIN_SECONDS = 1.0
 """Until a router that ended is started again."""
 
@@ -53,7 +56,14 @@ class Routers:
 
     warn: Callable[[str], None]
     _routers: dict[Service, _Router] = field(default_factory=dict)
+    _left: list[_Router] = field(default_factory=list)
+    _ending: set[asyncio.Task[None]] = field(default_factory=set)
     _folder: Path | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a graph."""
+        return bool(self._routers)
 
     def claim(self, wanted: Iterable[Service]) -> None:
         """Give each Service an address, before any graph is known."""
@@ -63,13 +73,12 @@ class Routers:
 
     def address(self, service: Service) -> Address | None:
         """Where the router behind a Service answers; None if no graph stands there."""
-        router = self._routers.get(service)
+        router = self._routers.get(service) or self._routers.get(graphs.without_revision(service))
         return Address("127.0.0.1", router.port) if router is not None else None
 
     async def serve(self, wanted: Mapping[Service, Runnable], *, compat: str) -> None:
-        """Run these graphs and no others. Raises envoy.EnvoyFault."""
-        for service in self._routers.keys() - wanted.keys():
-            await self._end(self._routers.pop(service))
+        """Run these graphs. Others go when `let_go` says so. Raises envoy.EnvoyFault."""
+        self._left += [self._routers.pop(one) for one in self._routers.keys() - wanted.keys()]
         for service, graph in wanted.items():
             router = self._routers[service]
             _write(router.folder / "graph.json", msgspec.json.encode(graph.spec))
@@ -78,9 +87,18 @@ class Routers:
                 router.running = asyncio.create_task(self._run(service, router))
                 await self._ready(service, router)
 
+    def let_go(self) -> None:
+        """No new request leads to the graphs that are gone: they end when the last is over."""
+        left, self._left = self._left, []
+        for router in left:
+            self._ending.add(asyncio.create_task(self._end(router, after=LET_GO_SECONDS)))
+
     async def stop(self) -> None:
         """End all of them."""
-        for router in self._routers.values():
+        for task in self._ending:
+            task.cancel()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+        for router in (*self._routers.values(), *self._left):
             await self._end(router)
         self._routers.clear()
         if self._folder is not None:
@@ -132,7 +150,13 @@ class Routers:
                 )
             await asyncio.sleep(0.05)
 
-    async def _end(self, router: _Router) -> None:
+    async def _end(self, router: _Router, *, after: float = 0.0) -> None:
+        try:
+            await asyncio.sleep(after)
+        finally:
+            await self._ended(router)
+
+    async def _ended(self, router: _Router) -> None:
         if router.running is not None:
             router.running.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -186,6 +186,7 @@ class Up:
         before = self._hosts()
         changes = self.book.replace(served.routes, facts)
         self._gateway.server.publish(changes)
+        self.local.published()
         self._say_findings(served)
         if self._refusing:
             self.warn("the files are good again")
@@ -219,7 +220,8 @@ class Up:
         if len(hosts) > SHOWN:
             self.talk(f"  and {len(hosts) - SHOWN} more")
         if hosts:
-            self.talk(f"try: curl -H 'Host: {hosts[0]}' http://{place}/")
+            body = """ -d '{"instances": [[1]]}'""" if self.local.has_graphs else ""
+            self.talk(f"try: curl -H 'Host: {hosts[0]}'{body} http://{place}/")
         self._warn_without_hosts(served)
         assert self.book is not None
         assert isinstance(self.book.facts, LocalFacts)

@@ -16,6 +16,8 @@ from tests.cli.running import Done, run
 
 INPUTS = Path(__file__).parent / "inputs"
 GOOD = INPUTS / "model.yaml"
+ANIMALS = "http://animals-team-a.example.com/"
+GRAPHS = ("-f", INPUTS / "graph.yaml", "-f", INPUTS / "graph-services.yaml", "--against", "none")
 
 
 def refused(done: Done, *says: str) -> None:
@@ -215,7 +217,12 @@ def test_a_kustomization_needs_a_program_that_is_named_when_missing(
         (["explain", "http://a/", "-X", "G ET"], "-X cannot be 'G ET'"),
         (["explain", "http://a/", "-d", "@/nowhere"], "the file cannot be read"),
         (["explain", "http://a/", "-d", "{}", "--answer", "x"], "--answer cannot be 'x'"),
-        (["explain", "http://a/", "-d", "{}", "--answer", "x=@/nowhere"], "cannot be read"),
+        (["explain", "http://a/", "-d", "{}", "--answer", "x=@/nowhere"], "--answer @/nowhere"),
+        (["explain", "http://a/", "--answer", "x=503"], "asked with a body"),
+        (
+            ["explain", ANIMALS, *GRAPHS, "-d", "{}", "--answer", "bredes=503"],
+            "no step is called so",
+        ),
     ],
 )
 def test_a_flag_that_cannot_be_is_told(words: list[str | Path], says: str) -> None:

@@ -122,3 +122,18 @@ def test_two_kinds_of_one_word_have_to_be_told_apart(tmp_path: Path) -> None:
     assert done.code == 2
     assert "write service/s or service.serving.knative.dev/s" in done.err
     assert run("describe", "ksvc/s", "-f", both).code == 0
+
+
+def test_an_object_that_is_refused_is_not_called_missing(tmp_path: Path) -> None:
+    loop = {"routerType": "Sequence", "steps": [{"nodeName": "root"}]}
+    graph = {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "InferenceGraph",
+        "metadata": {"name": "g", "namespace": "zoo"},
+        "spec": {"nodes": {"root": loop}},
+    }
+    (tmp_path / "g.yaml").write_text(yaml.safe_dump(graph))
+    for command in ("describe", "graph"):
+        done = run(command, "ig/g", "-f", str(tmp_path / "g.yaml"), "--against", "none")
+        assert done.code == 2
+        assert "InferenceGraph zoo/g is refused" in done.err

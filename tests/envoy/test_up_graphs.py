@@ -86,6 +86,28 @@ async def test_a_backend_of_the_command_line_is_called(file: Path) -> None:
     assert status == 404, "the other Envoy, for which 127.0.0.1 is no host of any route"
 
 
+async def test_a_graph_in_knative_mode_runs_its_steps_too(file: Path) -> None:
+    """Its routes lead to a revision, behind which the router stands."""
+    knative = yaml.safe_load(graph({"name": "one", "serviceName": "m"}))
+    knative["metadata"]["annotations"] = {"serving.kserve.io/deploymentMode": "Serverless"}
+    file.write_text(world(yaml.safe_dump(knative)))
+    async with running(file, settings=READY) as run:
+        status, seen = await post(run, host="g.ns.example.com")
+    assert (status, seen["service"]) == (200, "m-predictor")
+
+
+async def test_a_graph_that_goes_is_never_answered_by_nobody(file: Path) -> None:
+    """Its router runs on until Envoy has let go of it: then there is no such host."""
+    async with running(file, settings=READY) as run:
+        assert (await post(run))[0] == 200
+        file.write_text(world())
+        seen = set()
+        async with asyncio.timeout(PATIENCE):
+            while 404 not in seen:
+                seen.add((await post(run))[0])
+        assert seen <= {200, 404}
+
+
 async def test_a_change_of_the_graph_is_live_without_a_new_process(file: Path) -> None:
     async with running(file, settings=READY) as run:
         before = _router_of(run).pid

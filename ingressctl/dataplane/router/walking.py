@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Literal
@@ -17,7 +17,7 @@ import orjson
 
 from ingressctl.api.inferencegraphs import Spec
 from ingressctl.core.differences import Compat
-from ingressctl.dataplane.router import engine
+from ingressctl.dataplane.router import addresses, engine
 from ingressctl.dataplane.router.nodes import Telling
 from ingressctl.dataplane.router.ports import (
     Answer,
@@ -28,6 +28,9 @@ from ingressctl.dataplane.router.ports import (
     StepFailed,
     Target,
 )
+
+FALLBACK = " (fallback)"
+"""Behind the name of a step whose fallback is called."""
 
 JSON = (b"content-type", b"application/json")
 
@@ -97,6 +100,23 @@ def names(node: str, step: str, target: Target) -> tuple[str, ...]:
     service = target.host.partition(".")[0]
     component = re.sub("-(predictor|transformer)$", "", service)
     return f"{node}.{step}", step, service, component
+
+
+def known(spec: Spec) -> Iterator[str]:
+    """All names that steps of a graph may be called by."""
+    for node, written in spec.nodes.items():
+        for index, step in enumerate(written.steps or ()):
+            place = step.name or str(index)
+            yield from _known(node, place, step.serviceUrl)
+            if step.fallback is not None:
+                yield from _known(node, f"{place}{FALLBACK}", step.fallback.serviceUrl)
+
+
+def _known(node: str, step: str, url: str) -> Iterator[str]:
+    try:
+        yield from names(node, step, addresses.target(url))
+    except addresses.BadUrl:
+        return
 
 
 async def _answered(made: engine.GraphEngine, request: Request) -> Answer:
@@ -187,7 +207,7 @@ class _Place:
     def fell_back(self) -> None:
         """The call of the fallback comes, which is another one."""
         node, step = self.place
-        self.book.begin((node, f"{step} (fallback)"))
+        self.book.begin((node, f"{step}{FALLBACK}"))
 
 
 def _url(target: Target) -> str:

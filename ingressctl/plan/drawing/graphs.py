@@ -74,6 +74,10 @@ def _said(node: Node, number: int, step: Step) -> Iterator[str]:
             yield f"if {step.condition}"
         if step.data == "$response" and number:
             yield "gets the answer before"
+    if step.timeout:
+        yield f"within {step.timeout}"
+    if step.retries is not None and step.retries.attempts > 0:
+        yield f"tried {step.retries.attempts + 1} times"
     if step.dependency == "Hard" and node.routerType in ("Sequence", "Ensemble"):
         yield "must succeed"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
@@ -43,6 +44,7 @@ class _Place(NamedTuple):
 
 def write(picture: Picture) -> Iterator[str]:
     """Lines of an SVG document."""
+    picture = _bundled(picture)
     places = _places(picture)
     width = max((place.x + place.width for place in places.values()), default=0.0) + MARGIN
     height = max((place.y + place.height for place in places.values()), default=0.0) + 2 * MARGIN
@@ -61,6 +63,18 @@ def write(picture: Picture) -> Iterator[str]:
     for box in picture.boxes:
         yield from _box(box, places[box.key])
     yield "</svg>"
+
+
+def _bundled(picture: Picture) -> Picture:
+    """Lines between the same boxes would lie on one another: they are one, with all texts."""
+    found: dict[tuple[str, str, bool], list[str]] = {}
+    for line in picture.lines:
+        found.setdefault((line.start, line.end, line.dashed), []).append(line.text)
+    lines = tuple(
+        Line(start, end, "\n".join(filter(None, texts)), dashed)
+        for (start, end, dashed), texts in found.items()
+    )
+    return replace(picture, lines=lines)
 
 
 def _places(picture: Picture) -> Mapping[str, _Place]:

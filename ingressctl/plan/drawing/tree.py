@@ -24,12 +24,16 @@ ASCII = Guides("|- ", "`- ", "|  ", "   ")
 
 def write(picture: Picture, guides: Guides = LINES) -> Iterator[str]:
     """Lines of text. A box that is met again is named, and its steps are not told twice."""
-    yield picture.title
     seen: set[str] = set()
     texts = {box.key: box.text.replace("\n", " · ") for box in picture.boxes}
     if guides is ASCII:
         texts = {key: text.replace(" · ", ", ") for key, text in texts.items()}
     roots = tuple(picture.entries())
+    if len(roots) == 1 and roots[0].text.partition("\n")[0] == picture.title:
+        yield texts[roots[0].key]
+        yield from _below(picture, roots[0].key, "", texts, {roots[0].key}, guides)
+        return
+    yield picture.title
     for number, box in enumerate(roots):
         is_last = number == len(roots) - 1
         head, rest = (guides.last, guides.below) if is_last else (guides.fork, guides.past)

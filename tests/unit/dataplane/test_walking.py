@@ -101,6 +101,12 @@ def test_v2_models_and_others_answer_in_kind() -> None:
     assert orjson.loads(walked(nodes, {"messages": []}).body) == {"service": "one"}
 
 
+def test_all_that_a_step_may_be_called_is_known() -> None:
+    step = model("one", fallback={"serviceUrl": V1.format("spare-predictor")})
+    spec = inferencegraphs.of_raw({"nodes": {"root": node("Sequence", step)}})
+    assert {"one", "root.one", "spare", "spare-predictor"} <= set(walking.known(spec))
+
+
 def test_what_the_reference_leaves_without_an_answer_has_no_status() -> None:
     walk = walked({"root": node("Sequence")}, {}, compat="kserve")
     assert (walk.status, walk.body, walk.events) == (0, b"", ())

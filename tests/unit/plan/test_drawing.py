@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingressctl.api import inferencegraphs
 from ingressctl.plan.drawing import dot, graphs, mermaid, svg, tree
-from ingressctl.plan.drawing.boxes import Picture
+from ingressctl.plan.drawing.boxes import Box, Line, Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=12)
@@ -108,7 +108,32 @@ def test_svg_is_xml_with_every_box_and_none_over_another(shown: Picture) -> None
             apart = x + width <= x2 or x2 + width2 <= x or y + height <= y2 or y2 + height2 <= y
             assert apart
     paths = [path for path in root.iter(f"{SVG}path") if "marker-end" in path.attrib]
-    assert len(paths) == len(shown.lines)
+    assert len(paths) == len({(line.start, line.end, line.dashed) for line in shown.lines})
+
+
+def test_lines_between_the_same_boxes_do_not_hide_one_another() -> None:
+    steps = ({"condition": name, "nodeName": "next"} for name in ("a", "b"))
+    shown = picture(root=node("Switch", *steps), next=node("Sequence", {"serviceName": "x"}))
+    root = ElementTree.fromstring("\n".join(svg.write(shown)))
+    places = [(text.attrib["x"], text.attrib["y"]) for text in root.iter(f"{SVG}text")]
+    assert len(places) == len(set(places))
+    said = [text.text for text in root.iter(f"{SVG}text")]
+    assert {"if a", "if b"} <= set(said)
+
+
+def test_limits_of_a_step_are_shown() -> None:
+    step = {"serviceName": "a", "timeout": "2s", "retries": {"attempts": 2}}
+    assert picture(root=node("Sequence", step)).lines[0].text == "1\nwithin 2s\ntried 3 times"
+
+
+def test_an_object_is_the_root_of_its_own_tree() -> None:
+    lines = (Line("InferenceGraph a/g", "Service a/g"),)
+    boxes = (
+        Box("InferenceGraph a/g", "InferenceGraph a/g\nready"),
+        Box("Service a/g", "Service a/g"),
+    )
+    shown = Picture("InferenceGraph a/g", boxes, lines)
+    assert list(tree.write(shown)) == ["InferenceGraph a/g · ready", "└─ Service a/g"]
 
 
 @given(pictures())

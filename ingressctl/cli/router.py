@@ -131,13 +131,14 @@ def _plan(graph: Graph, process: Process) -> Plan:
     compat = _compat(graph.compat)
     text = _text(graph)
     try:
-        spec = graphs.parse(text, compat)
+        read = graphs.parse(text, compat)
     except graphs.Unfit as unfit:
         raise CommandFault(Problem(text, remedy) for text, remedy in unfit.faults) from None
     patterns = propagation.of_environment(os.environ.get("PROPAGATE_HEADERS"), compat)
     drain = process.drain_seconds
     return Plan(
-        spec=spec,
+        spec=read.spec,
+        unknown=read.unknown,
         build=functools.partial(engine.build, propagate=patterns, compat=compat),
         compat=compat,
         file=Path(graph.graph_file) if graph.graph_file else None,
@@ -177,9 +178,10 @@ def _text(graph: Graph) -> bytes:
 def _serve(plan: Plan, process: Process) -> int:
     """Until a signal. Raises CommandFault."""
     from ingressctl.cluster import logs  # noqa: PLC0415 - each only where it is needed
-    from ingressctl.dataplane.router import workers  # noqa: PLC0415
+    from ingressctl.dataplane.router import graphs, workers  # noqa: PLC0415
 
     logs.configure(process.log_format, process.log_level)
+    graphs.warn(plan.unknown)
     gc.collect()
     gc.freeze()  # nothing of the start is garbage
     gc.set_threshold(10_000, 10, 10)  # requests leave hardly any circles

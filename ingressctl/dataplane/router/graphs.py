@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from ingressctl.api import inferencegraphs
 from ingressctl.api.inferencegraphs import Spec
 from ingressctl.core.differences import Compat
 
+LOG = logging.getLogger("ingressctl.router")
+
 
 @dataclass(frozen=True, slots=True)
 class Unfit(Exception):
@@ -22,29 +25,54 @@ class Unfit(Exception):
     faults: tuple[tuple[str, str], ...]
 
 
-def parse(text: bytes, compat: Compat) -> Spec:
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph that can be served, and its fields that nobody knows, one sentence each."""
+
+    spec: Spec
+    unknown: tuple[str, ...] = ()
+
+
+def parse(text: bytes, compat: Compat) -> Graph:
     """The graph of a text: a spec or an object, as JSON or YAML. Raises Unfit."""
-    spec = _spec(text)
-    from ingressctl.api.admission import graphs  # noqa: PLC0415 - the largest import of all
+    written = _object(text)
+    spec = _spec(written.get("spec"))
+    from ingressctl.api import unknown_fields  # noqa: PLC0415 - the largest imports of all
+    from ingressctl.api.admission import graphs  # noqa: PLC0415
 
     refused = graphs.refusals(spec, differs=compat.differs)
     if refused:
         faults = ((_at(refusal.path, refusal.message), refusal.remedy) for refusal in refused)
         raise Unfit(tuple(faults))
-    return spec
+    return Graph(spec, tuple(_unknown(*field) for field in unknown_fields.find(written)))
+
+
+def warn(unknown: Iterable[str]) -> None:
+    """Tell of fields that do nothing. A later version may know them, so they are no faults."""
+    for text in unknown:
+        LOG.warning("the graph has an unknown field", extra={"keys": {"field": text}})
+
+
+def _unknown(path: str, name: str, known: str) -> str:
+    return f"{path}: did you mean {known}?" if known else path
 
 
 def _at(path: str, message: str) -> str:
     return f"{path}: {message}" if path and path not in message else message
 
 
-def _spec(text: bytes) -> Spec:
+def _object(text: bytes) -> Mapping[str, Any]:
+    """The text as an object, though it may only be the spec of one. Raises Unfit."""
     try:
         raw = msgspec.json.decode(text)
     except msgspec.DecodeError as fault:
         raw = _yaml(text, fault)
     if isinstance(raw, Mapping) and raw.get("kind") == "InferenceGraph":
-        raw = raw.get("spec")
+        return raw
+    return {"kind": "InferenceGraph", "spec": raw}
+
+
+def _spec(raw: Any) -> Spec:
     try:
         return inferencegraphs.of_raw(raw if raw is not None else {})
     except msgspec.ValidationError as fault:

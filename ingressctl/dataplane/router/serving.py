@@ -44,11 +44,15 @@ class Build(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the router is to do. `spec` is the graph, and `file` where it may change."""
+    """What the router is to do. `spec` is the graph, and `file` where it may change.
+
+    `unknown` are the fields of the graph that have been told of.
+    """
 
     spec: Spec
     build: Build
     compat: Compat
+    unknown: tuple[str, ...] = ()
     file: Path | None = None
     max_request_bytes: int | None = None
     max_in_flight: int = 0
@@ -81,7 +85,7 @@ class Process:
         self._sockets = sockets
         self._shared = shared
         self._number = number
-        self._spec = plan.spec
+        self._spec, self._unknown = plan.spec, plan.unknown
         self._counts = Counts()
         self._file = GraphFile(plan.file) if plan.file else None
         self._signals: asyncio.Queue[int] = asyncio.Queue()
@@ -140,7 +144,9 @@ class Process:
     def _read_again(self) -> None:
         assert self._file is not None
         try:
-            spec = graphs.parse(self._file.read(), self._plan.compat)
+            graph = graphs.parse(self._file.read(), self._plan.compat)
+            spec = graph.spec
+            self._warn(graph.unknown)
             if spec == self._spec:
                 return
             engine = self._plan.build(spec, upstream=self._client, observe=self._counts)
@@ -154,6 +160,12 @@ class Process:
         self._server.replace(engine, self._settings(spec))
         self._counts.reloads["taken"] += 1
         LOG.info("another graph is served", extra={"keys": {"nodes": len(spec.nodes)}})
+
+    def _warn(self, unknown: tuple[str, ...]) -> None:
+        """Tell of unknown fields that are not those of before; one process is enough."""
+        if unknown != self._unknown and self._number == 0:
+            graphs.warn(unknown)
+        self._unknown = unknown
 
     # The numbers.
 

@@ -28,7 +28,19 @@ class Program:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.out = asyncio.create_task(self.process.stdout.read())
-        self.talk = asyncio.create_task(self.process.stderr.read())
+        self.said = bytearray()
+        self.talk = asyncio.create_task(self._listened(self.process.stderr))
+
+    async def _listened(self, stream: asyncio.StreamReader) -> bytes:
+        while piece := await stream.read(65536):
+            self.said += piece
+        return bytes(self.said)
+
+    async def says(self, *words: bytes) -> None:
+        """Wait until it has said all of the words."""
+        async with asyncio.timeout(30):
+            while not all(word in self.said for word in words):
+                await asyncio.sleep(0.02)
 
     def signal(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)

@@ -90,6 +90,25 @@ async def test_a_yaml_object_is_a_graph_too(tmp_path: Path) -> None:
             assert b'"/y"' in (await router.ask())[1]
 
 
+async def test_unknown_fields_are_told_of_and_served_without(tmp_path: Path) -> None:
+    file = tmp_path / "graph.json"
+    spec = graph(1, timeout=3, timeuot="1s", minReplicas=1)
+    file.write_text(json.dumps(spec))
+    async with started("--graph-file", str(file)) as router:
+        spec["nodes"]["root"]["steps"][0]["sevriceUrl"] = "http://a/"
+        (tmp_path / "new").write_text(json.dumps(spec))
+        os.replace(tmp_path / "new", file)
+        await router.says(b"steps[0]", b"sevriceUrl")
+        router.signal(signal.SIGINT)
+        _, _, talk = await router.end()
+    told = [line for line in map(json.loads, talk.splitlines()) if line["level"] == "warning"]
+    assert [line["field"] for line in told] == [
+        "spec.timeuot: did you mean timeout?",
+        "spec.nodes.root.steps[0].sevriceUrl: did you mean serviceUrl?",
+        "spec.timeuot: did you mean timeout?",
+    ]
+
+
 async def test_limits_of_the_graph_hold() -> None:
     async with model(delay=30) as port:
         limits = {"timeout": 1, "maxRequestBytes": 10}

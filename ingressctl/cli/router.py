@@ -125,7 +125,7 @@ def command(*, graph: Graph, process: Process, talk: options.Talk) -> None:
 
 def _plan(graph: Graph, process: Process) -> Plan:
     """What the flags mean. Raises CommandFault."""
-    from ingressctl.dataplane.router import engine, graphs, propagation  # noqa: PLC0415
+    from ingressctl.dataplane.router import engine, graphs  # noqa: PLC0415
     from ingressctl.dataplane.router.serving import Plan  # noqa: PLC0415
 
     compat = _compat(graph.compat)
@@ -134,11 +134,12 @@ def _plan(graph: Graph, process: Process) -> Plan:
         read = graphs.parse(text, compat)
     except graphs.Unfit as unfit:
         raise CommandFault(Problem(text, remedy) for text, remedy in unfit.faults) from None
-    patterns = propagation.of_environment(os.environ.get("PROPAGATE_HEADERS"), compat)
+    patterns = _patterns(compat)
     drain = process.drain_seconds
     return Plan(
         spec=read.spec,
         unknown=read.unknown,
+        propagate=tuple(patterns or ()),
         build=functools.partial(engine.build, propagate=patterns, compat=compat),
         compat=compat,
         file=Path(graph.graph_file) if graph.graph_file else None,
@@ -147,6 +148,19 @@ def _plan(graph: Graph, process: Process) -> Plan:
         drain_seconds=(20.0 if compat.differs("IG-D26") else 30.0) if drain is None else drain,
         access_log=process.access_log,
     )
+
+
+def _patterns(compat: Compat) -> list[str] | None:
+    """The headers of clients that reach the steps. Raises CommandFault."""
+    from ingressctl.dataplane.router import propagation  # noqa: PLC0415
+
+    try:
+        return propagation.of_environment(os.environ.get("PROPAGATE_HEADERS"), compat)
+    except propagation.NoList as fault:
+        raise CommandFault.of(
+            f"PROPAGATE_HEADERS is no JSON list of texts: {fault}",
+            """write a list such as ["x-tenant", "x-b3-.*"], or names with commas between""",
+        ) from None
 
 
 def _compat(text: str) -> Compat:
@@ -178,10 +192,11 @@ def _text(graph: Graph) -> bytes:
 def _serve(plan: Plan, process: Process) -> int:
     """Until a signal. Raises CommandFault."""
     from ingressctl.cluster import logs  # noqa: PLC0415 - each only where it is needed
-    from ingressctl.dataplane.router import graphs, workers  # noqa: PLC0415
+    from ingressctl.dataplane.router import graphs, propagation, workers  # noqa: PLC0415
 
     logs.configure(process.log_format, process.log_level)
     graphs.warn(plan.unknown)
+    propagation.warn(plan.propagate, plan.compat)
     gc.collect()
     gc.freeze()  # nothing of the start is garbage
     gc.set_threshold(10_000, 10, 10)  # requests leave hardly any circles

@@ -5,13 +5,17 @@ Patterns are decided once for each name and remembered; a request only looks nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
 from ingressctl.api import header_patterns, re2
 from ingressctl.core.differences import Compat
 from ingressctl.dataplane.router.ports import Headers
+
+LOG = logging.getLogger("ingressctl.router")
 
 Field = tuple[bytes, bytes]
 Match = Callable[[str], bool]
@@ -29,16 +33,46 @@ MAX_NAMES = 1024
 """Names whose decision is remembered: clients choose them."""
 
 
+_LIST = re.compile(r"\s*\[\s*\"")
+"""How a JSON list of texts begins, and hardly a pattern: other brackets may be its classes."""
+
+
+class NoList(ValueError):
+    """PROPAGATE_HEADERS begins as a JSON list of texts and is none. Says where."""
+
+
 def of_environment(text: str | None, compat: Compat) -> list[str] | None:
-    """The patterns of PROPAGATE_HEADERS: KServe's comma list, or a JSON list (IG-D16)."""
+    """The patterns of PROPAGATE_HEADERS: KServe's comma list, or a JSON list (IG-D16).
+
+    Raises NoList.
+    """
     if text is None:
         return None
     if compat.differs("IG-D16") and text.lstrip().startswith("["):
         try:
             return msgspec.json.decode(text, type=list[str])
-        except msgspec.DecodeError:
-            pass
+        except msgspec.DecodeError as fault:
+            if _LIST.match(text):
+                raise NoList(str(fault)) from None
     return text.split(",")
+
+
+def faults(patterns: Iterable[str], compat: Compat) -> Iterator[tuple[str, str]]:
+    """The patterns that match nothing because they cannot be read, and why."""
+    fault = header_patterns.fault if compat.differs("IG-D16") else re2.fault
+    for pattern in patterns:
+        why = fault(pattern)
+        if why:
+            yield pattern, why
+
+
+def warn(patterns: Iterable[str], compat: Compat) -> None:
+    """Tell of patterns of PROPAGATE_HEADERS that are left out, as KServe's router does."""
+    for pattern, why in faults(patterns, compat):
+        LOG.warning(
+            "a pattern of PROPAGATE_HEADERS is left out",
+            extra={"keys": {"pattern": pattern, "error": why}},
+        )
 
 
 class Names:

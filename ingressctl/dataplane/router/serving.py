@@ -46,13 +46,15 @@ class Build(Protocol):
 class Plan:
     """What the router is to do. `spec` is the graph, and `file` where it may change.
 
-    `unknown` are the fields of the graph that have been told of.
+    `unknown` are the fields of the graph that have been told of, and `propagate` the patterns
+    of the environment.
     """
 
     spec: Spec
     build: Build
     compat: Compat
     unknown: tuple[str, ...] = ()
+    propagate: tuple[str, ...] = ()
     file: Path | None = None
     max_request_bytes: int | None = None
     max_in_flight: int = 0

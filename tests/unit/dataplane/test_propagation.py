@@ -98,6 +98,22 @@ def test_the_environment_is_a_comma_list_or_json(
     assert propagation.of_environment(text, Compat.parse("kserve")) == kserve
 
 
+@pytest.mark.parametrize("text", ['["x-a"', ' [ "x-a", 1]', '["x-a"],b'])
+def test_a_json_list_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(propagation.NoList):
+        propagation.of_environment(text, Compat.parse("better"))
+    assert propagation.of_environment(text, Compat.parse("kserve")) == text.split(",")
+
+
+def test_patterns_that_do_not_compile_are_told_of() -> None:
+    for compat in ("better", "kserve"):
+        given = ["x-a", "", "x-(", "[Xx]-b"]
+        found = list(propagation.faults(given, Compat.parse(compat)))
+        assert [pattern for pattern, _ in found] == ["x-("]
+    starred = list(propagation.faults(["*trace-id*"], Compat.parse("better")))
+    assert starred == [], "KServe's documentation has such, and here they mean something"
+
+
 async def test_a_pattern_that_does_not_compile_takes_nothing() -> None:
     assert "x-other" not in await sent(propagate=["x-(", "x-o[", "(?=x)x-other"])
 

@@ -18,9 +18,9 @@ from tests.unit.dataplane.wire.sockets import Raw, post
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
 
 
-async def refused(*flags: str) -> str:
+async def refused(*flags: str, env: dict[str, str] | None = None) -> str:
     """What a router that does not start says; its exit code is 2."""
-    process = await programs.run(*flags)
+    process = await programs.run(*flags, env=env)
     out, talk = await asyncio.wait_for(process.communicate(), 60)
     assert (process.returncode, out) == (2, b"")
     assert b"Traceback" not in talk
@@ -107,6 +107,17 @@ async def test_unknown_fields_are_told_of_and_served_without(tmp_path: Path) -> 
         "spec.nodes.root.steps[0].sevriceUrl: did you mean serviceUrl?",
         "spec.timeuot: did you mean timeout?",
     ]
+
+
+async def test_a_broken_propagate_headers_is_told_of() -> None:
+    said = await refused(*graph_json(1), env={"PROPAGATE_HEADERS": '["x-a"'})
+    assert said.count("error: PROPAGATE_HEADERS is no JSON list") == said.count("help: ") == 1
+    async with started(*graph_json(1), env={"PROPAGATE_HEADERS": '["(", "x-a"]'}) as router:
+        router.signal(signal.SIGINT)
+        _, _, talk = await router.end()
+    (line,) = [line for line in map(json.loads, talk.splitlines()) if line["level"] == "warning"]
+    assert line["pattern"] == "("
+    assert line["msg"] == "a pattern of PROPAGATE_HEADERS is left out"
 
 
 async def test_limits_of_the_graph_hold() -> None:

@@ -585,7 +585,7 @@ TABLE: tuple[Difference, ...] = (
     Difference(
         ("IG-D24",),
         "Redirects of model servers are followed, 302 as GET without a body.",
-        "A redirect is the answer of the step.",
+        "A redirect is the answer of the step, with its Location.",
         "A model server must not choose whom the router calls.",
     ),
     Difference(

@@ -136,7 +136,10 @@ class Call:
     async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """Call once. Raises StepFailed."""
         answer = await self.raw(run, payload, stream=stream)
-        answer.headers = self.outwards.pick(answer.headers)
+        headers = self.outwards.pick(answer.headers)
+        if 300 <= answer.status < 400:
+            headers = _with_location(headers, answer.headers)
+        answer.headers = headers
         return answer
 
     async def raw(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
@@ -195,6 +198,12 @@ class Call:
             picked = [field for field in picked if field[0] != b"traceparent"]
         names = {name for name, _ in picked}
         return [*(field for field in self.static if field[0] not in names), *picked]
+
+
+def _with_location(picked: list[Field], given: Headers) -> list[Field]:
+    """A redirect says nothing without the place that it names (IG-D24)."""
+    locations = [field for field in given if field[0] == b"location"]
+    return [*(field for field in picked if field[0] != b"location"), *locations]
 
 
 def _unpacked(answer: Answer) -> Answer:

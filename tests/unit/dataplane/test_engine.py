@@ -65,6 +65,18 @@ async def test_a_soft_step_without_an_answer_lets_the_rest_go_on(
     assert last.status == status
 
 
+async def test_a_redirect_reaches_the_client_with_its_location() -> None:
+    moved = failing(307, None, (b"location", b"/moved"), (b"x-other", b"1"))
+    answer = await ask(graph("Sequence", step("a")), StandIn(a=moved))
+    assert (answer.status, dict(answer.headers)) == (
+        307,
+        dict([JSON, (b"location", b"/moved")]),
+    )
+    made = failing(201, None, (b"location", b"/made"))
+    answer = await ask(graph("Sequence", step("a")), StandIn(a=made))
+    assert b"location" not in dict(answer.headers)
+
+
 async def test_an_unmet_condition_ends_with_the_answer_and_status_before() -> None:
     upstream = StandIn(a=failing(503, {"kind": "x"}), b=1)
     spec = graph("Sequence", step("a"), step("b", condition='[@this].#(kind=="y")'))

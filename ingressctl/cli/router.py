@@ -131,7 +131,7 @@ def _plan(graph: Graph, process: Process) -> Plan:
     compat = _compat(graph.compat)
     text = _text(graph)
     try:
-        read = graphs.parse(text, compat)
+        read = graphs.parse(text, compat, name=graph.graph_file or "--graph-json")
     except graphs.Unfit as unfit:
         raise CommandFault(Problem(text, remedy) for text, remedy in unfit.faults) from None
     patterns = _patterns(compat)

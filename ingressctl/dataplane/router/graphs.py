@@ -14,6 +14,7 @@ import msgspec
 from ingressctl.api import inferencegraphs
 from ingressctl.api.inferencegraphs import Spec
 from ingressctl.core.differences import Compat
+from ingressctl.dataplane.router import reading
 
 LOG = logging.getLogger("ingressctl.router")
 
@@ -33,9 +34,12 @@ class Graph:
     unknown: tuple[str, ...] = ()
 
 
-def parse(text: bytes, compat: Compat) -> Graph:
-    """The graph of a text: a spec or an object, as JSON or YAML. Raises Unfit."""
-    written = _object(text)
+def parse(text: bytes, compat: Compat, *, name: str) -> Graph:
+    """The graph of a text: a spec or an object, as JSON or YAML. Raises Unfit.
+
+    `name` is what people know the text by: its file, or the flag.
+    """
+    written = _object(text, name)
     spec = _spec(written.get("spec"))
     from ingressctl.api import unknown_fields  # noqa: PLC0415 - the largest imports of all
     from ingressctl.api.admission import graphs  # noqa: PLC0415
@@ -61,12 +65,12 @@ def _at(path: str, message: str) -> str:
     return f"{path}: {message}" if path and path not in message else message
 
 
-def _object(text: bytes) -> Mapping[str, Any]:
+def _object(text: bytes, name: str) -> Mapping[str, Any]:
     """The text as an object, though it may only be the spec of one. Raises Unfit."""
     try:
-        raw = msgspec.json.decode(text)
-    except msgspec.DecodeError as fault:
-        raw = _yaml(text, fault)
+        raw = reading.value(text, name)
+    except reading.Unreadable as fault:
+        raise Unfit(((fault.cause, fault.remedy),)) from None
     if isinstance(raw, Mapping) and raw.get("kind") == "InferenceGraph":
         return raw
     return {"kind": "InferenceGraph", "spec": raw}
@@ -75,24 +79,10 @@ def _object(text: bytes) -> Mapping[str, Any]:
 def _spec(raw: Any) -> Spec:
     try:
         return inferencegraphs.of_raw(raw if raw is not None else {})
+    except RecursionError:
+        raise Unfit((("the graph is nested too deeply", "correct the graph"),)) from None
     except msgspec.ValidationError as fault:
         raise Unfit(((f"the graph cannot be read: {fault}", "correct the field"),)) from None
-
-
-def _yaml(text: bytes, fault: msgspec.DecodeError) -> Any:
-    """What people write by hand. Raises Unfit with the fault of the JSON if it looks like that."""
-    import yaml  # noqa: PLC0415 - a controller writes JSON
-
-    unfit = Unfit(((f"the graph is not JSON: {fault}", "write the spec of an InferenceGraph"),))
-    if text.lstrip()[:1] in (b"{", b"[", b""):
-        raise unfit
-    try:
-        raw = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise unfit from None
-    if not isinstance(raw, dict):
-        raise unfit
-    return raw
 
 
 class GraphFile:
@@ -100,6 +90,7 @@ class GraphFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.name = str(path)
         self._seen: tuple[int, ...] = ()
 
     def read(self) -> bytes:

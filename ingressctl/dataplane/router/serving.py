@@ -146,7 +146,7 @@ class Process:
     def _read_again(self) -> None:
         assert self._file is not None
         try:
-            graph = graphs.parse(self._file.read(), self._plan.compat)
+            graph = graphs.parse(self._file.read(), self._plan.compat, name=self._file.name)
             spec = graph.spec
             self._warn(graph.unknown)
             if spec == self._spec:

@@ -166,6 +166,14 @@ async def test_a_new_graph_is_live_without_a_lost_request(tmp_path: Path) -> Non
             assert b"the new graph is refused, the old one stays" in talk
 
 
+async def test_a_fault_of_yaml_is_told_at_a_reload(tmp_path: Path) -> None:
+    file = tmp_path / "graph.yaml"
+    file.write_text(json.dumps(graph(1)))
+    async with started("--graph-file", str(file)) as router:
+        file.write_text("nodes:\n  root:\n   - a\n  - b\n")
+        await router.says(f"{file}, line 4: the graph is not YAML".encode())
+
+
 def drain(seconds: float) -> tuple[str, str]:
     return "--drain-seconds", str(seconds)
 

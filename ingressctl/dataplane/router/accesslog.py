@@ -49,6 +49,10 @@ class AccessLog:
         elif self._timer is None:
             self._timer = self._loop.call_later(EVERY, self.flush)
 
+    def refused(self, status: int) -> None:
+        """Counted, but no line: of most there is no request that could be read."""
+        self._then.refused(status)
+
     def flush(self) -> None:
         """Write what waits."""
         if self._timer is not None:

@@ -188,6 +188,8 @@ class Connection(asyncio.Protocol):
         self.deadline = inf
         answer = own.answer(request, self._settings.manner, unready=server.unready)
         if answer is not None:
+            if answer.status == 405:  # probes are not requests of the graph
+                server.watcher.refused(answer.status)
             self._reply(answer.status, answer.headers, answer.body)
             return
         self._began = perf_counter()
@@ -277,8 +279,10 @@ class Connection(asyncio.Protocol):
         self._ending = True
         self._intake.over = True
         self._out.keep = False
+        self._server.watcher.refused(refusal.status)
         body = wire.error_body(refusal.cause)
-        self._out.whole(refusal.status, (wire.JSON,), body, date=self._server.date)
+        headers = (wire.JSON, own.ALLOW) if refusal.status == 405 else (wire.JSON,)
+        self._out.whole(refusal.status, headers, body, date=self._server.date)
         self._transport.write_eof()
         self._transport.resume_reading()
         self._allow(LINGER)

@@ -39,6 +39,10 @@ class Tally:
         self.buckets[bisect_left(SECONDS, seconds)] += 1
         self.total += seconds
 
+    def refused(self, status: int) -> None:
+        """One that was never sent: it took no time that would say anything."""
+        self._codes[status] = self._codes.get(status, 0) + 1
+
     def retried(self) -> None:
         """It is sent again."""
         self.retries += 1
@@ -123,6 +127,10 @@ class Counts:
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
         """It was answered, or its client has left."""
         self._graph.end(status or "cancelled", seconds)
+
+    def refused(self, status: int) -> None:
+        """The server did not take it for the graph."""
+        self._graph.refused(status)
 
     def snapshot(self) -> Snapshot:
         """The numbers of now."""

@@ -35,6 +35,10 @@ class Watcher(Protocol):
         """It was answered with a status; 0 if the client had left."""
         ...
 
+    def refused(self, status: int) -> None:
+        """What came was not taken for the graph, and never begun."""
+        ...
+
 
 class Blind:
     """A watcher that keeps nothing."""
@@ -43,6 +47,9 @@ class Blind:
         """Nothing."""
 
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+        """Nothing."""
+
+    def refused(self, status: int) -> None:
         """Nothing."""
 
 

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from ingressctl.dataplane.router.connection import Connection
+from ingressctl.dataplane.router.counting import Counts
 from ingressctl.dataplane.router.intake import Limits
 from ingressctl.dataplane.router.ports import Answer, NoAnswer, Request, StepFailed
 from ingressctl.dataplane.router.settings import Manner, Settings, Times
@@ -115,6 +116,26 @@ async def test_the_routers_own_answers() -> None:
         client.send(b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
         assert await client.answer() == (503, b"shutting down\n")
     assert len(engine.seen) == 1
+
+
+async def test_what_the_server_refuses_is_counted_and_probes_are_not() -> None:
+    counts = Counts()
+    settings = Settings(limits=Limits(body_bytes=8), times=Times(read=0.2))
+    async with serving(Echo(), settings, watcher=counts) as (_, port):
+        await asked(port, post(b"123456789"))
+        await asked(port, b"POST / HTTP/1.1\r\n")
+        await asked(port, post(b"", b"a: " + b"b" * 100_000))
+        connect = await asked(port, b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        async with await Raw.to(port) as client:
+            for target in (b"/metrics", b"/livez", b"/readyz"):
+                client.send(b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n" % target)
+                await client.answer()
+            client.send(post(b"runs"))
+            await client.answer()
+    assert b"allow: POST" in connect
+    (row,) = counts.snapshot().rows
+    assert row.codes == {"413": 1, "408": 1, "431": 1, "405": 2, "200": 1}
+    assert (sum(row.buckets), row.in_flight) == (1, 0), "only the graph takes time"
 
 
 async def test_under_kserve_everything_runs_the_graph_but_double_slashes() -> None:

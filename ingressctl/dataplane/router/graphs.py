@@ -99,11 +99,8 @@ class GraphFile:
         return self._path.read_bytes()
 
     def has_changed(self) -> bool:
-        """Whether it is another one than was read last; False while there is none."""
-        try:
-            return self._state() != self._seen
-        except OSError:
-            return False
+        """Whether it is another one than was read last. Raises OSError while there is none."""
+        return self._state() != self._seen
 
     def _state(self) -> tuple[int, ...]:
         found = os.stat(self._path)

@@ -90,6 +90,7 @@ class Process:
         self._spec, self._unknown = plan.spec, plan.unknown
         self._counts = Counts()
         self._file = GraphFile(plan.file) if plan.file else None
+        self._is_gone = False
         self._signals: asyncio.Queue[int] = asyncio.Queue()
 
     async def run(self) -> None:
@@ -140,8 +141,25 @@ class Process:
         """Take over the graph of the file whenever it is another one."""
         while self._file is not None:
             await asyncio.sleep(LOOK)
-            if self._file.has_changed():
-                self._read_again()
+            self._look(self._file)
+
+    def _look(self, file: GraphFile) -> None:
+        """Whoever takes the file away is told once: the graph lives on until the next start."""
+        try:
+            changed = file.has_changed()
+        except OSError as fault:
+            if not self._is_gone and self._number == 0:
+                keys = {"file": file.name, "error": fault.strerror}
+                LOG.warning(
+                    "the file of the graph is gone, the old one stays", extra={"keys": keys}
+                )
+            self._is_gone = True
+            return
+        if self._is_gone and self._number == 0:
+            LOG.info("the file of the graph is back", extra={"keys": {"file": file.name}})
+        self._is_gone = False
+        if changed:
+            self._read_again()
 
     def _read_again(self) -> None:
         assert self._file is not None

@@ -166,6 +166,22 @@ async def test_a_new_graph_is_live_without_a_lost_request(tmp_path: Path) -> Non
             assert b"the new graph is refused, the old one stays" in talk
 
 
+async def test_a_file_that_is_taken_away_is_told_of_once(tmp_path: Path) -> None:
+    file = tmp_path / "graph.json"
+    file.write_text(json.dumps(graph(1)))
+    async with started("--graph-file", str(file)) as router:
+        file.rename(tmp_path / "away")
+        await router.says(b"the file of the graph is gone, the old one stays")
+        await asyncio.sleep(2.5)  # it is looked for again meanwhile
+        (tmp_path / "away").rename(file)
+        await router.says(b"the file of the graph is back")
+        router.signal(signal.SIGINT)
+        _, _, talk = await router.end()
+    levels = [json.loads(line)["level"] for line in talk.splitlines()]
+    assert levels.count("warning") == 1
+    assert "error" not in levels
+
+
 async def test_a_fault_of_yaml_is_told_at_a_reload(tmp_path: Path) -> None:
     file = tmp_path / "graph.yaml"
     file.write_text(json.dumps(graph(1)))

@@ -6,7 +6,7 @@ Several conditions of one document share what they make of it through a `Documen
 """
 
 from ingressctl.api.gjson.conditions import Condition, Unusable, parse
-from ingressctl.api.gjson.documents import NotJson
+from ingressctl.api.gjson.documents import NotJson, TooNested
 from ingressctl.api.gjson.swift import Document, is_json
 
-__all__ = ["Condition", "Document", "NotJson", "Unusable", "is_json", "parse"]
+__all__ = ["Condition", "Document", "NotJson", "TooNested", "Unusable", "is_json", "parse"]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from ingressctl.api.gjson import swift
-from ingressctl.api.gjson.documents import MISSING, NotJson
+from ingressctl.api.gjson.documents import MISSING, TooNested
 from ingressctl.api.gjson.modifiers import Getter
 from ingressctl.api.gjson.paths import Compiler, TooDeep
 from ingressctl.api.gjson.swift import Document
@@ -57,7 +57,7 @@ class Condition:
         try:
             return self._getter(document.tree) is not MISSING
         except RecursionError:
-            raise NotJson("the document is nested too deeply") from None
+            raise TooNested("nested too deeply for the condition") from None
 
 
 def parse(text: str, *, typed: bool = True, lenient: bool = False) -> Condition:

@@ -15,6 +15,18 @@ class NotJson(ValueError):
     """The bytes are not one JSON value in UTF-8."""
 
 
+DEPTH = 900
+"""Levels that are read whatever called the decoder, which counts its callers too."""
+
+
+class TooNested(NotJson):
+    """The bytes may be JSON, but nothing that looks into them goes so deep."""
+
+    def __init__(self, why: str = f"nested deeper than {DEPTH} levels") -> None:
+        super().__init__(f"the document is {why}")
+        self.why = why
+
+
 class Missing:
     """The type of MISSING."""
 
@@ -31,7 +43,9 @@ def tree(document: bytes | str) -> Any:
     try:
         text = document if isinstance(document, str) else document.decode()
         return _decoded(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise TooNested from None
+    except ValueError as error:
         raise NotJson(str(error)) from None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ingressctl.api.gjson.comparing import Test, test
-from ingressctl.api.gjson.documents import MISSING, NotJson, tree
+from ingressctl.api.gjson.documents import MISSING, NotJson, TooNested, tree
 
 if TYPE_CHECKING:
     from pygjson import Path, Result
@@ -126,7 +126,7 @@ def _of_list(
 def _root(document: bytes) -> Result:
     """The whole document. Raises NotJson."""
     if not is_json(document):
-        raise NotJson("the document is no JSON")
+        raise TooNested if _is_too_nested(document) else NotJson("the document is no JSON")
     return pygjson.get_bytes(document, "@this")
 
 
@@ -139,6 +139,16 @@ def is_json(document: bytes) -> bool:
     except msgspec.DecodeError:
         return b"\\u" in document and _is_decoded(document)
     return document.isascii() or _is_utf8(document)
+
+
+def _is_too_nested(document: bytes) -> bool:
+    try:
+        _SKIP(document)
+    except RecursionError:
+        return True
+    except msgspec.DecodeError:
+        return False
+    return False
 
 
 def _is_decoded(document: bytes) -> bool:

@@ -140,17 +140,18 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
         try:
             body = b"" if last is None else _readable(last.body, bodies.coding(last.headers))
             met = entry.condition.exists(body)
-        except (gjson.NotJson, bodies.Unreadable):
-            raise self._unreadable(entry) from None
+        except (gjson.NotJson, bodies.Unreadable) as error:
+            raise self._unreadable(entry, error) from None
         if self.telling is not None:
             tell = self.telling.taken if met else self.telling.skipped
             tell(self.name, entry.name, f"condition {entry.condition.text}")
         return met
 
-    def _unreadable(self, entry: Entry) -> Failed:
+    def _unreadable(self, entry: Entry, error: Exception) -> Failed:
         if not self.manner.keeps_status:
             return Failed("graph", 500, "invalid response")
-        cause = f'step "{entry.name}" has a condition, and the answer before it is not JSON'
+        why = _why(error)
+        cause = f'step "{entry.name}" has a condition, and the answer before it is {why}'
         return Failed("graph", 502, cause)
 
     def _unmet(self, last: Answer | None) -> Answer:
@@ -172,6 +173,11 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
     def _tell(self, entry: Entry, why: str) -> None:
         if self.telling is not None:
             self.telling.taken(self.name, entry.name, why)
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a body that conditions cannot look into."""
+    return error.why if isinstance(error, gjson.TooNested) else "not JSON"
 
 
 class Switch:
@@ -212,9 +218,9 @@ class Switch:
                     return entry
                 if self.telling is not None:
                     self.telling.skipped(self.name, entry.name, f"condition {entry.condition.text}")
-        except (gjson.NotJson, bodies.Unreadable):
+        except (gjson.NotJson, bodies.Unreadable) as error:
             if self.manner.refuses_no_json:
-                cause = "the request is not JSON, which the conditions of a Switch look into"
+                cause = f"the request is {_why(error)}, and the conditions of a Switch look into it"
                 raise Failed("input", 400, cause, fixed=True) from None
             raise self._no_match() from None
         if self.default is None:

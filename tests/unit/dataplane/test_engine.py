@@ -77,6 +77,21 @@ async def test_a_redirect_reaches_the_client_with_its_location() -> None:
     assert b"location" not in dict(answer.headers)
 
 
+@pytest.mark.parametrize("condition", ["kind", "[@this].#(kind==1)"])
+async def test_a_body_nested_too_deeply_is_told_of_as_such(condition: str) -> None:
+    deep = b'{"kind": %b}' % (b"[" * 3000 + b"]" * 3000)
+    spec = graph("Switch", step("a", condition=condition))
+    for body, why in ((deep, "nested deeper than 900 levels"), (b'{"kind": [', "not JSON")):
+        answer = await ask(spec, StandIn(a=1), body)
+        assert answer.status == 400
+        assert f"the request is {why}, and" in value(answer)["cause"]
+    after = graph("Sequence", step("a"), step("b", condition=condition))
+    answer = await ask(after, StandIn(a=deep, b=1))
+    assert answer.status == 502
+    assert value(answer)["cause"].endswith("is nested deeper than 900 levels")
+    assert (await ask(spec, StandIn(a=1), deep, compat="kserve")).status == 404
+
+
 async def test_an_unmet_condition_ends_with_the_answer_and_status_before() -> None:
     upstream = StandIn(a=failing(503, {"kind": "x"}), b=1)
     spec = graph("Sequence", step("a"), step("b", condition='[@this].#(kind=="y")'))

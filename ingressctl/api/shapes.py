@@ -217,6 +217,19 @@ class InferenceService(_Object):
     status: InferenceServiceStatus | None = None
 
 
+class InferenceGraphStatus(_Shape):
+    conditions: list[Condition] | None = None
+    address: Address | None = None
+    url: Text = None
+    deploymentMode: Text = None
+
+
+class InferenceGraph(_Object):
+    """Its spec has a view of its own: inferencegraphs.py."""
+
+    status: InferenceGraphStatus | None = None
+
+
 class Deployment(_Object):
     spec: DeploymentSpec | None = None
     status: DeploymentStatus | None = None
@@ -726,6 +739,7 @@ SHAPES: Mapping[tuple[str, str], type[_Object]] = {
     ("serving.knative.dev", "Revision"): Revision,
     ("serving.knative.dev", "Service"): KService,
     ("serving.kserve.io", "ClusterServingRuntime"): ServingRuntime,
+    ("serving.kserve.io", "InferenceGraph"): InferenceGraph,
     ("serving.kserve.io", "InferenceService"): InferenceService,
     ("serving.kserve.io", "ServingRuntime"): ServingRuntime,
 }

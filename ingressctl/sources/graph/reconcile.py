@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from ingressctl.api import configchecks, configmaps
 from ingressctl.api.admission import Refusal
-from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
-from ingressctl.api.refs import Raw, Ref
+from ingressctl.api.inferenceservices import (
+    CLUSTER_LOCAL,
+    KNATIVE_VISIBILITY,
+    KSERVE_VISIBILITY,
+    MODE_ANNOTATION,
+    ViewFault,
+)
+from ingressctl.api.refs import Raw, Ref, labels_of
 from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
 from ingressctl.core.kserve import configuration, initial_scale, visibility
@@ -41,7 +48,7 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     try:
         graph = view.of(obj, reads.world)
     except ViewFault as fault:
-        return _unreadable(fault)
+        return _unreadable(fault, labels_of(obj), reads)
     if graph.leaving:
         return Outcome(keep=Keep(everything=True))
     try:
@@ -170,12 +177,15 @@ def _waiting(scope: Scope, refused: tuple[Refusal, ...], problems: tuple[Problem
     kept = Outcome(keep=Keep(everything=True, hidden=_is_hidden(scope)), faults=faults[:1])
     if not scope.reads.differs("IG-R6"):
         return kept
+    hidden = kept.keep.hidden
     router = observing.router(scope)
     if observing.workload(scope) is None:
         router = Said("Unknown", "RouterNotMade", "the router is made when every step has a URL")
     routed = Routing(Said("Unknown", "RouterNotReady", "the route stays as it is"))
     found = Findings(validity.said(refused), status.of_problems(problems), router, routed)
     made = status.made(scope, found)
+    if hidden:  # its route goes: the address outside is not told any more either
+        made = {key: value for key, value in made.items() if key != "url"}
     return replace(
         kept,
         status=None if _is_anothers(scope) else made,
@@ -191,6 +201,14 @@ def _is_hidden(scope: Scope) -> bool:
     return scope.reads.differs("IG-R4") and visibility.labelled_local(
         scope.graph, scope.mode, scope.reads
     )
+
+
+def _stays(labels: Mapping[str, str], reads: Reads) -> Keep:
+    """What there is stays after a failure, but for what shows a graph outside that asked to be
+    private. The mode may be what cannot be known: then the label of either counts."""
+    keys = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY)
+    local = any(labels.get(key) == CLUSTER_LOCAL for key in keys)
+    return Keep(everything=True, hidden=local and reads.differs("IG-R4"))
 
 
 def _unresolved(scope: Scope, problems: tuple[Problem, ...]) -> tuple[Finding, ...]:
@@ -238,7 +256,8 @@ def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> O
     told = _about_config(reads) if where == "config" else ()
     if not reads.differs("IG-R6"):
         events = (Event("Warning", reason, text),) if reason == "ServerlessModeRejected" else ()
-        return Outcome(faults=(fault,), events=events, findings=told, keep=Keep(everything=True))
+        stays = _stays(graph.labels, reads)
+        return Outcome(faults=(fault,), events=events, findings=told, keep=stays)
     conditions = Conditions.load((status.ROUTER,), graph.status.get("conditions") or ())
     conditions.set(status.ROUTER, "False", reason, text)
     made = {**graph.status, "conditions": conditions.dump()}
@@ -246,7 +265,7 @@ def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> O
         faults=(fault,),
         status=made,
         findings=told,
-        keep=Keep(everything=True),
+        keep=_stays(graph.labels, reads),
     )
 
 
@@ -258,10 +277,10 @@ def _about_config(reads: Reads) -> tuple[Finding, ...]:
     return tuple(configuration.refused(place, fault) for fault in found)
 
 
-def _unreadable(fault: ViewFault) -> Outcome:
+def _unreadable(fault: ViewFault, labels: Mapping[str, str], reads: Reads) -> Outcome:
     finding = Finding.of("IC1301", fault.ref, path=fault.path, text=fault.text)
     return Outcome(
         findings=(finding,),
         faults=(Fault(str(fault), "admission", fault.path),),
-        keep=Keep(everything=True),
+        keep=_stays(labels, reads),
     )

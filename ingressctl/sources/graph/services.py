@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ingressctl.api import inferenceservices
+from ingressctl.api import inferenceservices, shapes
 from ingressctl.api.inferenceservices import FRAMEWORKS
 from ingressctl.api.refs import Raw, Ref
 from ingressctl.core.kserve import models
@@ -38,6 +38,10 @@ def url(namespace: str, name: str, path: str, reads: Reads) -> str:
     if obj is None:
         text = f'inferenceservices.serving.kserve.io "{name}" not found in namespace {namespace}'
         raise TargetFault("ServiceNotFound", text, waits=True)
+    fault = shapes.fault(obj)
+    if fault is not None:
+        text = f"service {name} cannot be read: {fault.path}: {fault.text}"
+        raise TargetFault("ServiceUnreadable", text, waits=True)
     address = ((obj.get("status") or {}).get("address") or {}).get("url")
     if not address:
         text = f"service {name} is not ready: it has no address yet"

@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from ingressctl.api import inferencegraphs
-from ingressctl.api.admission.graphs import places
+from ingressctl.api.admission.graphs import places, steps
 from ingressctl.api.inferencegraphs import Fallback, Node, Spec, Step
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
@@ -77,6 +77,10 @@ def _called(
             url = _graph_url(namespace, target.graphName, path, reads)
     except TargetFault as fault:
         problems.append(Problem(f"{where}.{field}", fault.reason, str(fault), fault.waits))
+        return target
+    if reads.differs("IG-D38") and (why := steps.url_fault(url)):
+        text = f"{url} cannot be called: {why}"
+        problems.append(Problem(f"{where}.{field}", "AddressUnusable", text, waits=True))
         return target
     return msgspec.structs.replace(target, serviceUrl=url)
 

@@ -100,8 +100,10 @@ class Intake:
             return
         known = self._heads.find(data)
         if known is None:
+            alone = not self.arrived
             self._parse(data)
-            self._remember(data)
+            if alone:
+                self._remember(data)
         else:
             (method, target, headers, chunks), body = known
             request = Request(method, target, headers, body)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingressctl.dataplane.router.intake import Intake, Limits, Refusal, Taken
+from ingressctl.dataplane.router.heads import Heads
+from ingressctl.dataplane.router.intake import Intake, Known, Limits, Refusal, Taken
 from tests.unit.dataplane.wire.sockets import post
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\n"
@@ -141,6 +142,16 @@ def test_an_upgrade_is_ignored_and_its_body_kept() -> None:
         assert request.body == b"body"
     chunked = CHUNKED[:-2] + b"Connection: upgrade\r\nUpgrade: x\r\n\r\n1\r\na\r\n0\r\n\r\n"
     assert taken(chunked).request.body == b"a"
+
+
+def test_only_a_head_that_brought_a_request_is_remembered() -> None:
+    heads = Heads[Known]()
+    intake = Intake(Limits(), heads=heads)
+    intake.feed(post(b"", b"X: secret", target=b"/a"))
+    intake.feed(b"\r\n\r\n")
+    other = Intake(Limits(), heads=heads)
+    other.feed(b"\r\n\r\n")
+    assert not other.arrived
 
 
 def test_fields_about_the_connection_stay_with_it() -> None:

@@ -15,7 +15,7 @@ import httptools
 
 from ingressctl.dataplane.router.heads import Heads, length_of
 from ingressctl.dataplane.router.ports import Headers, Request
-from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end
+from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end, fields
 
 Phase = Literal["between", "head", "body"]
 
@@ -121,26 +121,36 @@ class Intake:
                     self._heads.note(data, length, known)
 
     def _parse(self, data: bytes) -> None:
+        """All of it: what follows a request with an Upgrade is read by another parser."""
+        left: list[bytes | memoryview] = [data]
+        while left and not self.over:
+            piece = left.pop()
+            at = self._read(piece)
+            if at is not None and not self.over:
+                if at < len(piece):
+                    left.append(memoryview(piece)[at:])  # a copy for each would be quadratic
+                left.append(self._without_upgrade())
+
+    def _read(self, data: bytes | memoryview) -> int | None:
+        """Give a piece to the parser; where it stopped because of an Upgrade."""
         self._fresh = False
-        rest = None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            rest = data[upgrade.args[0] :]
+            return int(upgrade.args[0])
         except httptools.HttpParserCallbackError:
             if not self.over:
                 raise
-            return
+            return None
         except httptools.HttpParserInvalidMethodError:
             self._refuse(400, "the method is unknown")
         except httptools.HttpParserError:
             self._refuse(400, "the request is not well-formed HTTP/1.1")
-        if rest is not None:
-            self._go_on_without_upgrade(rest)
-        elif self.phase == "head" and not self._fresh:
+        if self.phase == "head" and not self._fresh:
             self._head_bytes += len(data)
             if self._head_bytes > self._limits.head_bytes:
                 self._refuse(431, "the header fields are too large")
+        return None
 
     def cut(self) -> Request | None:
         """The request whose body is still incomplete, as far as it came."""
@@ -176,15 +186,18 @@ class Intake:
         self._refuse(status, cause)
         return _Refused()
 
-    def _go_on_without_upgrade(self, rest: bytes) -> None:
-        """Nobody has to follow an Upgrade, but the parser takes the body for another protocol."""
-        if self.over:
-            return
-        kept = [field for field in self._headers if field[0] not in (b"upgrade", b"connection")]
-        line = b"%b %b HTTP/1.1\r\n" % (self._parser.get_method(), self._url)
-        lines = b"".join(b"%b: %b\r\n" % field for field in kept)
+    def _without_upgrade(self) -> bytes:
+        """The head once more, for a parser that reads the body after it.
+
+        Nobody has to follow an Upgrade, but llhttp takes what comes next for another protocol.
+        Connection stays: it names what goes no further, and may end the connection.
+        """
+        parser = self._parser
+        version = parser.get_http_version().encode()
+        line = b"%b %b HTTP/%b\r\n" % (parser.get_method(), self._url, version)
+        kept = fields(field for field in self._headers if field[0] != b"upgrade")
         self._parser = httptools.HttpRequestParser(self)
-        self.feed(b"%b%b\r\n%b" % (line, lines, rest))
+        return b"%b%b\r\n" % (line, kept)
 
     # What the parser calls.
 

@@ -144,6 +144,29 @@ def test_an_upgrade_is_ignored_and_its_body_kept() -> None:
     assert taken(chunked).request.body == b"a"
 
 
+def test_a_request_with_an_upgrade_is_as_without() -> None:
+    asks = b"Upgrade: a"
+    hops = (b"Connection: upgrade, X-Secret", b"X-Secret: 1", b"X-End: 2")
+    plain, upgrading = taken(post(b"x", *hops)), taken(post(b"x", asks, *hops))
+    assert upgrading.request.headers == plain.request.headers
+    assert upgrading.keep_alive
+    assert not taken(post(b"x", asks, b"Connection: upgrade, close")).keep_alive
+    old = b"POST / HTTP/1.0\r\nUpgrade: a\r\nConnection: upgrade\r\nContent-Length: 1\r\n\r\nx"
+    found = taken(old)
+    assert (found.request.body, found.keep_alive, found.chunks) == (b"x", False, False)
+
+
+@pytest.mark.parametrize("body", [b"", b"body"])
+def test_thousands_of_upgrades_may_come_at_once(body: bytes) -> None:
+    one = post(body, b"Upgrade: a", b"Connection: upgrade")
+    arrived = fed(one * 3000 + post(b"last")).arrived
+    assert len(arrived) == 3001
+    assert [item.request.body for item in arrived if isinstance(item, Taken)] == [
+        *([body] * 3000),
+        b"last",
+    ]
+
+
 def test_only_a_head_that_brought_a_request_is_remembered() -> None:
     heads = Heads[Known]()
     intake = Intake(Limits(), heads=heads)

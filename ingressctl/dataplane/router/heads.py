@@ -47,5 +47,5 @@ def length_of(headers: Headers) -> int:
     """The Content-Length of headers that have been checked; -1 if there is none."""
     for name, value in headers:
         if name == b"content-length":
-            return int(value)
+            return int(value.lstrip(b"0") or 0)  # thousands of zeros are more than int() reads
     return -1

@@ -17,6 +17,9 @@ from ingressctl.dataplane.router.heads import Heads, length_of
 from ingressctl.dataplane.router.ports import Headers, Request
 from ingressctl.dataplane.router.wire import HOP_BY_HOP, end_to_end, fields
 
+LONGEST_LENGTH = 20
+"""Digits of a Content-Length: 64 bits have no more, and llhttp does not count zeros in front."""
+
 Phase = Literal["between", "head", "body"]
 
 
@@ -240,6 +243,8 @@ class Intake:
             if value.strip().lower() != b"chunked":
                 raise self._stop(400, "only the coding chunked can be read")
         elif name == b"content-length":
+            if len(value) > LONGEST_LENGTH:
+                raise self._stop(400, "the Content-Length is too long for a number")
             limit = self._limits.body_bytes
             if limit is not None and int(value) > limit:
                 raise self._stop(413, f"the body is larger than {limit} bytes")

@@ -53,6 +53,7 @@ def test_a_request_is_the_same_however_it_is_cut() -> None:
         HEAD + b"Content-Length: 0x1\r\n\r\na",
         HEAD + b"Content-Length:\r\n\r\n",
         HEAD + b"Content-Length: 99999999999999999999999\r\n\r\n",
+        HEAD + b"Content-Length: " + b"0" * 5000 + b"1\r\n\r\na",
         HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         HEAD + b"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
         HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -97,6 +97,7 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
         (of(b"ab"), 200, b"ab"),
         (CHUNKED + b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n", 200, b"ab"),
         (CHUNKED + b"1\r\na\r\n0\r\nX: y\r\n\r\n", 200, b"a"),
+        (OK + b"Content-Length: " + b"0" * 5000 + b"2\r\n\r\nab", 200, b"ab"),
         (OK + b"\r\nuntil the end", 200, b"until the end"),
         (b"HTTP/1.0 503 Busy\r\n\r\nuntil the end", 503, b"until the end"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),

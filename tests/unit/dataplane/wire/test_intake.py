@@ -72,6 +72,7 @@ def test_a_request_is_the_same_however_it_is_cut() -> None:
         b"POST / HTTP/1.1\nHost: a\n\n",
         b"POST / HTTP/1.1\r\n\r\n",
         HEAD + b"Host: b\r\n\r\n",
+        b"POST / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n",
         b"post / HTTP/1.1\r\nHost: a\r\n\r\n",
         b"FROB / HTTP/1.1\r\nHost: a\r\n\r\n",
         b"POST /\0 HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ingressctl.dataplane.router.ports import Answer, NoAnswer, StepFailed
+from ingressctl.dataplane.router.ports import Answer, NoAnswer, Request, StepFailed
 from tests.unit.dataplane.stand_in import (
     JSON,
     Pieces,
@@ -139,6 +139,16 @@ async def test_only_filled_predictions_become_instances(body: bytes, sent: bytes
     upstream = StandIn(a=1)
     await ask(graph("Sequence", step("a", mapPredictionsToInstances=True)), upstream, body)
     assert upstream.calls[0].body == (body if sent is None else sent)
+
+
+async def test_a_mapped_body_keeps_its_type() -> None:
+    spec = graph("Sequence", step("a", mapPredictionsToInstances=True))
+    upstream = StandIn(a=1)
+    kind = (b"content-type", b"application/vnd.tensor+json")
+    given = Request(b"POST", b"/", [(b"host", b"g"), kind], b'{"predictions":[1]}', None)
+    await made(spec, upstream).run(given)
+    assert upstream.calls[0].body == b'{"instances":[1]}'
+    assert upstream.calls[0].headers[b"content-type"] == kind[1]
 
 
 async def test_packed_bodies_are_unpacked_where_they_are_read_and_only_there() -> None:

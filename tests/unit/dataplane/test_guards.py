@@ -88,6 +88,20 @@ async def test_no_repeat_begins_after_the_time_of_the_request() -> None:
     assert (answer.status, len(upstream.calls)) == (502, 1)
 
 
+async def test_each_pause_is_twice_as_long_as_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    retries = {"attempts": 3, "backoff": "10ms"}
+    answer = await ask(graph("Sequence", step("a", retries=retries)), StandIn(a=unreachable()))
+    assert (answer.status, pauses) == (502, [0.01, 0.02, 0.04])
+
+
 async def test_a_stream_that_is_not_taken_is_closed() -> None:
     pieces = Pieces(b"x")
     upstream = StandIn(a=[Answer(503, [JSON], b"", pieces), 1], b="b")
@@ -126,6 +140,16 @@ async def test_a_fallback_that_fails_too_is_the_failure() -> None:
     spec = graph("Sequence", step("a", name="x", fallback={"serviceUrl": "http://b/"}))
     answer = await ask(spec, StandIn(a=failing(500), b=unreachable()))
     assert (answer.status, 'step "x"' in value(answer)["cause"]) == (502, True)
+
+
+async def test_a_request_that_cannot_be_read_is_not_asked_again_elsewhere() -> None:
+    """Whoever sent it is at fault; where no branch matches, the fallback is asked."""
+    inner = ("Switch", [step("a", condition="kind")])
+    spec = graph("Sequence", step(nodeName="n", fallback={"serviceUrl": "http://b/"}), n=inner)
+    upstream = StandIn(a=1, b="b")
+    assert (await ask(spec, upstream, b"no json")).status == 400
+    assert upstream.order == []
+    assert value(await ask(spec, upstream, {"other": 1})) == "b"
 
 
 async def test_calls_beyond_the_limit_wait_in_their_order() -> None:

@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from ingressctl.dataplane.router import mesh
+from ingressctl.dataplane.router.deadlines import Deadlines
+from ingressctl.dataplane.router.pool import Place, Pool
 from ingressctl.dataplane.router.ports import Target
 from ingressctl.dataplane.router.resolving import Resolver
 from tests.unit.dataplane.wire.programs import free_port
@@ -168,6 +170,21 @@ async def test_an_address_where_nobody_listens_is_passed_over(
         for _ in range(4):  # each begins with another address
             answers = await asyncio.gather(*(call(caller, named) for _ in range(3)))
             assert [answer.body for answer in answers] == [b"plain"] * 3
+
+
+async def test_addresses_are_taken_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def three(self: Resolver, host: str) -> list[str]:
+        return ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+
+    async def attempt(address: str, port: int) -> str:
+        return address
+
+    monkeypatch.setattr(Resolver, "addresses", three)
+    deadlines = Deadlines(asyncio.get_running_loop())
+    pool = Pool(Place("step", 80, None), Resolver(), deadlines, 1)
+    taken = [await pool.reach(attempt, None) for _ in range(6)]
+    assert sorted(taken[:3]) == ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+    assert taken[3:] == taken[:3]
 
 
 async def test_a_name_is_asked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

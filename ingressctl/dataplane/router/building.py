@@ -132,7 +132,7 @@ class Builder:
     def _fallback(self, node: str, index: int, step: Written, other: Fallback) -> Step:
         """The other target, called with the headers and the time of the step."""
         if other.nodeName:
-            return self._inner(other.nodeName)
+            return _limited(self._inner(other.nodeName), step.timeout)
         like = Written(
             name=step.name,
             serviceUrl=other.serviceUrl,

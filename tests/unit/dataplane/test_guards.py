@@ -152,6 +152,20 @@ async def test_a_request_that_cannot_be_read_is_not_asked_again_elsewhere() -> N
     assert value(await ask(spec, upstream, {"other": 1})) == "b"
 
 
+@pytest.mark.parametrize("other", ["service", "node"])
+async def test_the_fallback_has_as_much_time_as_the_step(other: str) -> None:
+    target = {"serviceUrl": "http://b/v2"} if other == "service" else {"nodeName": "n"}
+    upstream = StandIn(a=unreachable(), b=(30.0, 1))
+    spec = graph(
+        "Sequence",
+        step("a", timeout="20ms", fallback=target, dependency="Hard"),
+        n=("Sequence", [step("b")]),
+    )
+    async with asyncio.timeout(10):
+        answer = await ask(spec, upstream)
+    assert (answer.status, upstream.order) == (504, ["a", "b"])
+
+
 async def test_calls_beyond_the_limit_wait_in_their_order() -> None:
     upstream = StandIn(a=lambda called: called.body.decode())
     running: list[int] = []

@@ -35,6 +35,13 @@ def service(scope: Scope) -> Raw:
     return {**frame, "spec": {"template": template}}
 
 
+def relabelled(scope: Scope, stored: Raw) -> Raw:
+    """The stored object with the labels that the graph has now."""
+    own = {key: text for key, text in scope.graph.annotations.items() if key == PASSTHROUGH}
+    frame = scope.frame("serving.knative.dev/v1", "Service", scope.graph.labels, own)
+    return {**frame, "spec": stored.get("spec") or {}}
+
+
 def _labels(scope: Scope) -> dict[str, str]:
     labels = {key: text for key, text in scope.graph.labels.items() if key != KNATIVE_VISIBILITY}
     return {**labels, GRAPH_LABEL: scope.graph.name, KIND_LABEL: scope.graph.ref.kind}

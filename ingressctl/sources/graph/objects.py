@@ -43,6 +43,17 @@ def while_stopped(scope: Scope) -> tuple[Child, ...]:
     return () if found is None else (Child(*found, "workloads"),)
 
 
+def while_waiting(scope: Scope, *, hidden: bool) -> tuple[Child, ...]:
+    """A graph that is to be private, and waits: Knative shows what its Service's labels say, so
+    they follow while all else stays."""
+    stored = (
+        scope.reads.get(scope.ref(KNATIVE_SERVICE)) if hidden and not scope.is_standard else None
+    )
+    if stored is None or not scope.graph.owner.controls(stored):
+        return ()
+    return (Child(scope.ref(KNATIVE_SERVICE), knative.relabelled(scope, stored), "workloads"),)
+
+
 def gone(scope: Scope, children: Iterable[Child]) -> tuple[Ref, ...]:
     """What the graph owns and does not want any more."""
     kept = {child.ref for child in children}

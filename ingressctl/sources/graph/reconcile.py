@@ -188,6 +188,7 @@ def _waiting(scope: Scope, refused: tuple[Refusal, ...], problems: tuple[Problem
         made = {key: value for key, value in made.items() if key != "url"}
     return replace(
         kept,
+        children=objects.while_waiting(scope, hidden=hidden),
         status=None if _is_anothers(scope) else made,
         events=status.events(scope.graph, made),
         findings=(*_unresolved(scope, problems), *_about_mode(scope)),

@@ -10,6 +10,8 @@ from ingressctl.api.refs import Raw
 from tests.unit.graph.making import (
     DEPLOYMENT,
     GRAPH,
+    KNATIVE,
+    KSERVICE,
     ROUTE,
     SERVICE,
     Cluster,
@@ -69,6 +71,21 @@ def test_a_private_graph_whose_spec_cannot_be_read_loses_its_route() -> None:
     cluster.put({**unreadable, "spec": {"nodes": 5}})
     cluster.look()
     assert cluster.get(ROUTE) is None
+
+
+def test_in_knative_mode_the_label_follows_while_the_graph_waits() -> None:
+    """What shows it outside is Knative's, by the label of the Service; all else stays."""
+    cluster = Cluster.of(config(), service(), graph({"serviceName": "iris"}, annotations=KNATIVE))
+    cluster.look()
+    before = cluster.get(KSERVICE)
+    private = {"networking.knative.dev/visibility": "cluster-local"}
+    waiting = graph({"serviceName": "nobody"}, annotations=KNATIVE, labels=private)
+    cluster.put({**waiting, "status": cluster.get(GRAPH).get("status") or {}})
+    cluster.look()
+    after = cluster.get(KSERVICE)
+    assert after["metadata"]["labels"] == private
+    assert after["spec"]["template"] == before["spec"]["template"]
+    assert cluster.look().settlement.quiet
 
 
 @pytest.mark.parametrize("address", ["ftp://iris.team-a.svc", "nothing", "http://"])

@@ -267,7 +267,7 @@ class Multiplexed(asyncio.Protocol):
         """The end."""
         self.group.leave(self)
         self.group.deadlines.discard(self)
-        self._fail_all(StepFailed("lost", "the step ended the connection early", sent=True))
+        self._fail_all(StepFailed("lost", "the step closed the connection early", sent=True))
 
     def expire(self, now: float) -> None:
         """Idle for long enough."""

@@ -103,7 +103,8 @@ def command(*, graph: Graph, process: Process, talk: options.Talk) -> None:
 
     Answers POST on the port by calling the steps of the graph; /readyz, /livez and /healthz
     are its own. A graph with faults is refused at the start, with a line for each. SIGTERM:
-    /readyz fails at once, requests are served for a while, and what runs then is finished.
+    /readyz fails at once, requests are served for a while, and what runs then is finished. A
+    second SIGTERM ends the while at once, a third one cuts off what runs.
 
     PROPAGATE_HEADERS names the headers of clients that reach the steps, as a JSON list of
     regular expressions, or as KServe writes it, with commas between.

@@ -229,7 +229,9 @@ class Process:
         number = await self._signals.get()
         server.stop_soon()
         seconds = self._plan.drain_seconds if number == signal.SIGTERM else 0.0
-        LOG.info("the router ends", extra={"keys": {"drain_seconds": seconds}})
+        another = "ends the drain at once" if seconds else "cuts off what runs"
+        keys = {"drain_seconds": seconds, "another_signal": another}
+        LOG.info("the router ends", extra={"keys": keys})
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._signals.get(), seconds)
         draining = asyncio.create_task(server.drain())

@@ -229,6 +229,14 @@ async def test_what_runs_when_the_listener_closes_is_finished() -> None:
         assert (await router.end())[0] == 0
 
 
+async def test_a_second_signal_ends_the_drain_at_once() -> None:
+    async with model() as port, started(*graph_json(port), *drain(3600)) as router:
+        router.signal()
+        await router.says(b'"another_signal":"ends the drain at once"')
+        router.signal()
+        assert (await router.end())[0] == 0
+
+
 async def test_several_processes_share_a_port_and_their_numbers() -> None:
     async with model() as port:
         flags = ("--workers", "2", "--drain-seconds", "0.5")

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ingressctl.api import wording
+from ingressctl.api.admission.graphs import shapes
 from ingressctl.api.admission.refusals import Refusal
 from ingressctl.api.inferenceservices import FRAMEWORKS
 from ingressctl.api.refs import Raw
@@ -73,7 +74,7 @@ def _told(fault: ErrorDetails, path: str) -> tuple[str, str]:
     if kind in _WANTED:
         wanted, found = _WANTED[kind], _type_name(value)
         text = f'Invalid value: "{found}": {path} in body must be of type {wanted}: "{found}"'
-        return text, _shape(path, value) if wanted == "object" else _REMEDIES[wanted]
+        return text, shapes.remedy(path, value) or _remedy(wanted, path, value)
     if kind == "greater_than_equal":
         least = fault["ctx"]["ge"]
         text = f"Invalid value: {value}: {path} in body should be greater than or equal to {least}"
@@ -84,6 +85,10 @@ def _told(fault: ErrorDetails, path: str) -> tuple[str, str]:
             f"write one of {supported}"
         )
     return f"Invalid value: {_shown(value)}: {wording.said(fault)}", "correct the field"
+
+
+def _remedy(wanted: str, path: str, value: Any) -> str:
+    return _shape(path, value) if wanted == "object" else _REMEDIES[wanted]
 
 
 def _shape(path: str, value: Any) -> str:

@@ -82,7 +82,21 @@ def _spec(raw: Any) -> Spec:
     except RecursionError:
         raise Unfit((("the graph is nested too deeply", "correct the graph"),)) from None
     except msgspec.ValidationError as fault:
-        raise Unfit(((f"the graph cannot be read: {fault}", "correct the field"),)) from None
+        faults = _of_schema(raw) or ((str(fault), "correct the field"),)
+        raise Unfit(
+            tuple((f"the graph cannot be read: {text}", remedy) for text, remedy in faults)
+        ) from None
+
+
+def _of_schema(raw: Any) -> tuple[tuple[str, str], ...]:
+    """The faults of types in the words of admission, which has a remedy for each."""
+    from ingressctl.api.admission import schema  # noqa: PLC0415 - see parse
+    from ingressctl.api.models.inferencegraphs import InferenceGraph  # noqa: PLC0415
+
+    _, refused = schema.parse(InferenceGraph, {"metadata": {}, "spec": raw})
+    return tuple(
+        (refusal.message.partition(" is invalid: ")[2], refusal.remedy) for refusal in refused
+    )
 
 
 class GraphFile:

@@ -232,6 +232,8 @@ def test_conditions_that_decide(condition: str) -> None:
 
 def test_fields_without_effect() -> None:
     assert list(warned(one(data="$response"))) == [f"{ROOT}.data"]
+    (message,) = warned(one("Ensemble", data="$response")).values()
+    assert message.endswith("in an Ensemble")
     fields = {"data": "$response", "condition": "a", "mapPredictionsToInstances": True}
     assert set(warned(one("Ensemble", **fields))) == {f"{ROOT}.{field}" for field in fields}
     assert set(warned(one("Switch", condition="a", dependency="Hard"))) == {f"{ROOT}.dependency"}
@@ -284,6 +286,29 @@ def test_a_router_runs_what_only_admission_refuses() -> None:
 def test_under_kserve_a_router_runs_all_that_kserves_does() -> None:
     wrong = {"a": node("Splitter", {"nodeName": "a", "serviceUrl": "x y", "data": "z"})}
     assert started(graph(wrong), KSERVE) == []
+
+
+SHAPES = [
+    (one(retries=2), f"{ROOT}.retries", "write retries: {attempts: 2}"),
+    (one(retries="often"), f"{ROOT}.retries", "write retries: {attempts: 2}"),
+    (one(timeout=7), f"{ROOT}.timeout", "such as timeout: 7s,"),
+    (one(timeout="7"), f"{ROOT}.timeout", "such as timeout: 7s,"),
+    (one(timeout="soon"), f"{ROOT}.timeout", "such as timeout: 5s,"),
+    (one(retries={"backoff": 1}), f"{ROOT}.retries.backoff", "such as backoff: 1s,"),
+    (graph(timeout="7s"), "spec.timeout", "write whole seconds without a unit: timeout: 7"),
+    (graph(timeout="2m"), "spec.timeout", "timeout: 120"),
+    (
+        graph(routerTimeouts={"serverRead": "soon"}),
+        "spec.routerTimeouts.serverRead",
+        "serverRead: 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("refused", "path", "remedy"), SHAPES)
+def test_the_right_form_is_named(refused: dict[str, Any], path: str, remedy: str) -> None:
+    admitted = admission.admit(refused, operation="create", config={}, differs=BETTER.differs)
+    assert {item.path: remedy in item.remedy for item in admitted.refusals} == {path: True}
 
 
 words = st.sampled_from(["root", "a", "b", "c", ""])

@@ -39,3 +39,13 @@ def test_a_fault_of_json_is_told_with_file_and_line() -> None:
     deep = b'{"nodes": {}, "affinity": {"a": %b}}' % (b"[" * 800 + b"]" * 800)
     with pytest.raises(graphs.Unfit, match="too deep"):
         graphs.parse(deep, BETTER, name="graph.json")
+
+
+def test_a_wrong_type_is_told_with_its_path_and_the_right_form() -> None:
+    text = b"nodes: {root: {routerType: Sequence, steps: [{serviceUrl: 'http://a/', retries: 2}]}}"
+    with pytest.raises(graphs.Unfit) as refusal:
+        graphs.parse(text + b"\ntimeout: 5s", BETTER, name="graph.yaml")
+    causes, remedies = zip(*refusal.value.faults, strict=True)
+    assert all(cause.startswith("the graph cannot be read: spec.") for cause in causes)
+    assert "write retries: {attempts: 2}" in remedies
+    assert "write whole seconds without a unit: timeout: 5" in remedies

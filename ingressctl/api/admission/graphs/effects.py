@@ -38,13 +38,17 @@ def _idle(place: Place) -> Iterator[Refusal]:
     for field, kinds in _ONLY_IN.items():
         given = getattr(step, field)
         if given not in (None, "", False) and place.kind not in kinds:
-            yield _without_effect(place, field, f"in a {place.kind}", " or ".join(kinds))
+            yield _without_effect(place, field, f"in {_a(place.kind)}", " or ".join(kinds))
     if step.data == "$response" and place.kind == "Sequence" and place.index == 0:
         yield _without_effect(place, "data", "on the first step of a Sequence", "later steps")
     if step.nodeName:
         for field in _OF_CALLS:
             if getattr(step, field):
                 yield _without_effect(place, field, "on a step that is a node", "its own steps")
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind == "Ensemble" else f"a {kind}"
 
 
 def _without_effect(place: Place, field: str, where: str, right: str) -> Refusal:

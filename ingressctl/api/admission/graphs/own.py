@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ingressctl.api import dns, header_patterns
-from ingressctl.api.admission.graphs import places, steps
+from ingressctl.api.admission.graphs import places, shapes, steps
 from ingressctl.api.admission.graphs.places import Place
 from ingressctl.api.admission.refusals import Refusal
 from ingressctl.api.inferencegraphs import Fallback, Retries, Spec
@@ -84,7 +84,7 @@ def _duration(text: str, path: str) -> Iterator[Refusal]:
         yield Refusal(
             f"{path} is {text!r}, which is no duration above 0",
             path,
-            "write a duration such as 500ms, 2s or 1m30s",
+            shapes.duration(path.rpartition(".")[2], text),
         )
 
 

@@ -242,6 +242,29 @@ def test_fields_without_effect() -> None:
     assert set(warned(graph(inner))) == {f"{ROOT}.concurrency"}
 
 
+def test_settings_that_change_nothing() -> None:
+    empty = {"requestHeaders": [], "responseHeaders": []}
+    assert set(warned(one(**empty))) == {f"{ROOT}.{field}" for field in empty}
+    nodes = one()["spec"]["nodes"]
+    assert set(warned(graph(nodes, **empty))) == {f"spec.{field}" for field in empty}
+    assert warned(graph(nodes, requestHeaders=["x-a"])) == {}
+    assert warned(one(**empty), KSERVE) == {}
+
+
+def test_a_fallback_to_what_has_just_failed() -> None:
+    assert set(warned(one(fallback={"serviceName": "a"}))) == {f"{ROOT}.fallback.serviceName"}
+    assert warned(one(fallback={"serviceName": "b"})) == {}
+    assert warned(one(path="/x", fallback={"serviceName": "a"})) == {}, "another call of it"
+
+
+def test_a_step_that_may_take_longer_than_the_graph() -> None:
+    steps = {"root": node("Sequence", {"serviceName": "a", "timeout": "1m30s"})}
+    assert set(warned(graph(steps, timeout=89))) == {f"{ROOT}.timeout"}
+    for fits in (90, 0, None):
+        assert warned(graph(steps, timeout=fits)) == {}
+    assert warned(graph(steps, timeout=89), Compat.parse("better,-IG-D6")) == {}
+
+
 def started(obj: dict[str, Any], compat: Compat = BETTER) -> list[tuple[str, str]]:
     spec = inferencegraphs.of_raw(obj["spec"])
     refusals = graphs.refusals(spec, differs=compat.differs)

@@ -21,6 +21,7 @@ from h2.events import (
     WindowUpdated,
 )
 from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes
 
 from ingressctl.dataplane.router.calling import QUIET
 from ingressctl.dataplane.router.ports import Answer, Headers, StepFailed, Target
@@ -245,8 +246,8 @@ class Multiplexed(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Connected; larger windows than the standard's, which are for browsers."""
         self._transport = cast(asyncio.Transport, transport)
-        self._h2.local_settings.initial_window_size = WINDOW // 4
         self._h2.initiate_connection()
+        self._h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: WINDOW // 4})
         self._h2.increment_flow_control_window(WINDOW)
         self._flush()
         self.group.deadlines.add(self)

@@ -65,12 +65,14 @@ class Step(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def serving(handle: Handle, **settings: int) -> AsyncIterator[tuple[Target, list[Step]]]:
+async def serving(
+    handle: Handle, kind: type[Step] = Step, **settings: int
+) -> AsyncIterator[tuple[Target, list[Step]]]:
     steps: list[Step] = []
     codes = {h2.settings.SettingCodes[name]: value for name, value in settings.items()}
 
     def made() -> Step:
-        steps.append(Step(handle, codes))
+        steps.append(kind(handle, codes))
         return steps[-1]
 
     server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
@@ -130,6 +132,32 @@ async def test_bodies_larger_than_the_windows() -> None:
     async with serving(handle) as (to, _), client() as caller:
         answer = await call(caller, to, b"x" * 1_000_000)
         assert answer.body == b"1000000"
+
+
+async def test_an_answer_larger_than_the_windows() -> None:
+    left: dict[int, int] = {}
+
+    def more(step: Step, number: int) -> None:
+        while left[number] and (room := step.h2.local_flow_control_window(number)) > 0:
+            size = min(room, left[number], 16_384)
+            left[number] -= size
+            step.h2.send_data(number, b"y" * size, end_stream=not left[number])
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        left[number] = 6_000_000
+        step.h2.send_headers(number, [(":status", "200")])
+        more(step, number)
+
+    class Patient(Step):
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            for number in left:
+                more(self, number)
+            self.flush()
+
+    async with serving(handle, Patient) as (to, _), client() as caller:
+        for _ in range(4):
+            assert len((await call(caller, to)).body) == 6_000_000
 
 
 async def test_a_stream_comes_piece_by_piece_and_leaving_it_resets_it() -> None:

@@ -9,11 +9,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from h2.config import H2Configuration
-from h2.connection import H2Connection
+from h2.connection import ConnectionInputs, H2Connection, H2ConnectionStateMachine
 from h2.errors import ErrorCodes
 from h2.events import (
     ConnectionTerminated,
     DataReceived,
+    Event,
     RemoteSettingsChanged,
     ResponseReceived,
     StreamEnded,
@@ -147,6 +148,15 @@ class Exchange:
         self._connection.reset(self)
 
 
+class _Leaving(H2ConnectionStateMachine):
+    """For h2 a connection ends with GOAWAY, but the answers under way still come after it."""
+
+    def process_input(self, input_: ConnectionInputs) -> list[Event]:
+        if input_ is ConnectionInputs.RECV_GOAWAY:
+            return []
+        return super().process_input(input_)
+
+
 class Multiplexed(asyncio.Protocol):
     """One connection. `usable` is whether new calls may begin on it."""
 
@@ -156,6 +166,7 @@ class Multiplexed(asyncio.Protocol):
         self.deadline = inf
         self.ready: asyncio.Future[None] = group.loop.create_future()
         self._h2 = H2Connection(_CONFIGURATION)
+        self._h2.state_machine = _Leaving()
         self._exchanges: dict[int, Exchange] = {}
 
     @property
@@ -205,7 +216,7 @@ class Multiplexed(asyncio.Protocol):
 
     def taken(self, exchange: Exchange, size: int) -> None:
         """So much of the window may be used again."""
-        if size and self.usable:
+        if size and not self._transport.is_closing():
             with contextlib.suppress(ProtocolError):
                 self._h2.acknowledge_received_data(size, exchange.number)
             self._flush()
@@ -238,7 +249,7 @@ class Multiplexed(asyncio.Protocol):
 
     def _flush(self) -> None:
         data = self._h2.data_to_send()
-        if data:
+        if data and not self._transport.is_closing():
             self._transport.write(data)
 
     # What the loop and the deadlines tell.

@@ -15,7 +15,7 @@ import pytest
 
 from ingressctl.dataplane.router.ports import StepFailed, Target
 from tests.unit.dataplane.wire.sockets import target
-from tests.unit.dataplane.wire.test_upstream import call, client, failure
+from tests.unit.dataplane.wire.test_upstream import call, client, failure, none_open
 
 Handle = Callable[["Step", int, bytes], Any]
 
@@ -227,3 +227,20 @@ async def test_a_step_that_does_not_speak_it() -> None:
         to = target(server.sockets[0].getsockname()[1], h2c=True)
         assert (await failure(caller, to))[:2] == ("unreachable", False)
     server.close()
+
+
+async def test_the_answers_under_way_come_after_a_step_has_said_that_it_goes() -> None:
+    """As each server does that is drained: the call of the last number is among them."""
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        step.h2.send_headers(number, [(":status", "200")])
+        step.h2.send_data(number, b"y" * 10_000, end_stream=True)
+        answer = step.h2.data_to_send()
+        step.h2.close_connection(last_stream_id=number)
+        step.transport.write(step.h2.data_to_send() + answer)
+
+    async with serving(handle) as (to, steps), client() as caller:
+        for _ in range(2):
+            assert (await call(caller, to)).body == b"y" * 10_000
+        assert len(steps) == 2
+        await none_open(caller)

@@ -32,6 +32,9 @@ from ingressctl.dataplane.router.wire import HOP_BY_HOP
 if TYPE_CHECKING:
     from ingressctl.dataplane.router.pool import Pool
 
+CONNECT = 10.0
+"""How long a call waits for room on a connection."""
+
 WINDOW = 1 << 24
 """So much of all answers may be under way on a connection, and a fourth of it of one."""
 
@@ -134,8 +137,12 @@ class Exchange:
         self._holds = False
         if self._stream is not None:
             self.deadline = self._connection.group.loop.time() + QUIET
+        self._connection.taken(self, self.release())
+
+    def release(self) -> int:
+        """What it holds of the window, which it does not any more."""
         held, self._held = self._held, 0
-        self._connection.taken(self, held)
+        return held
 
     def abort(self) -> None:
         """Nobody takes the rest."""
@@ -209,10 +216,10 @@ class Multiplexed(asyncio.Protocol):
 
     def reset(self, exchange: Exchange) -> None:
         """Give a call up."""
-        if self._forget(exchange):
-            with contextlib.suppress(ProtocolError):
-                self._h2.reset_stream(exchange.number, ErrorCodes.CANCEL)
+        if exchange.number in self._exchanges:
+            self._break_off(exchange)
             self._flush()
+            self._forget(exchange)
 
     def taken(self, exchange: Exchange, size: int) -> None:
         """So much of the window may be used again."""
@@ -223,16 +230,32 @@ class Multiplexed(asyncio.Protocol):
 
     def close(self) -> None:
         """At once."""
+        self.usable = False
         self._transport.abort()
 
-    def _forget(self, exchange: Exchange) -> bool:
+    def unwanted(self) -> None:
+        """Nobody waits for the connection any more; uvloop may still make it."""
+        self.usable = False
+        self.ready.cancel()
+        self.deadline = 0.0
+
+    def rest(self) -> None:
+        """There is no call."""
+        self.deadline = self.group.loop.time() + IDLE
+        if not self.usable:
+            self._transport.close()
+
+    def _break_off(self, exchange: Exchange) -> None:
+        with contextlib.suppress(ProtocolError):
+            self._h2.reset_stream(exchange.number, ErrorCodes.CANCEL)
+
+    def _forget(self, exchange: Exchange) -> None:
         self.group.deadlines.discard(exchange)
-        known = self._exchanges.pop(exchange.number, None) is not None
+        del self._exchanges[exchange.number]
+        self.taken(exchange, exchange.release())
         if not self._exchanges:
-            self.deadline = self.group.loop.time() + IDLE
-            if not self.usable:
-                self._transport.close()
-        return known
+            self.rest()
+        self.group.tell(None)
 
     def _pump(self, exchange: Exchange) -> None:
         """As much of the body as there is room for."""
@@ -296,8 +319,11 @@ class Multiplexed(asyncio.Protocol):
             exchange.fail(failed)
 
     def _take(self, event: Any) -> None:
-        if isinstance(event, RemoteSettingsChanged) and not self.ready.done():
-            self.ready.set_result(None)  # now it is known how many calls it takes
+        if isinstance(event, RemoteSettingsChanged) and self.has_room:
+            if not self.ready.done():  # now it is known how many calls it takes: not none
+                self.ready.set_result(None)
+            else:
+                self.group.tell(None)
         if isinstance(event, WindowUpdated | RemoteSettingsChanged):
             for waiting in tuple(self._exchanges.values()):
                 if waiting.left:
@@ -315,6 +341,8 @@ class Multiplexed(asyncio.Protocol):
         elif isinstance(event, DataReceived):
             exchange.data(event.data, event.flow_controlled_length)
         elif isinstance(event, StreamEnded):
+            if exchange.left:  # it was answered early, and is open until we end it too
+                self._break_off(exchange)
             self._forget(exchange)
             exchange.ended()
         elif isinstance(event, StreamReset):
@@ -343,6 +371,7 @@ class Group:
         self._pool = pool
         self._connections: list[Multiplexed] = []
         self._connecting: asyncio.Task[None] | None = None
+        self._news: asyncio.Future[StepFailed | None] | None = None
 
     async def call(
         self,
@@ -379,32 +408,69 @@ class Group:
         """End everything."""
         if self._connecting is not None:
             self._connecting.cancel()
+        self.tell(StepFailed("unreachable", "the router ends", sent=False))
         for connection in tuple(self._connections):
             connection.close()
 
+    def tell(self, failed: StepFailed | None) -> None:
+        """There may be room, or what was tried for it has failed."""
+        news, self._news = self._news, None
+        if news is not None:
+            news.set_result(failed)
+
     async def _with_room(self, until: float | None) -> Multiplexed:
         """Raises StepFailed."""
-        while True:
-            for connection in self._connections:
-                if connection.has_room:
-                    return connection
-            if self._connecting is None:
-                self._connecting = self.loop.create_task(self._connect())
-            try:
-                async with asyncio.timeout_at(until):
-                    await asyncio.shield(self._connecting)
-            except TimeoutError:
+        last = self.loop.time() + CONNECT
+        try:
+            async with asyncio.timeout_at(last if until is None else min(last, until)):
+                while True:
+                    for connection in self._connections:
+                        if connection.has_room:
+                            return connection
+                    await self._change()
+        except TimeoutError:
+            if until is not None and self.loop.time() >= until:
                 text = "the step did not answer in time"
                 raise StepFailed("late", text, sent=False) from None
+            raise StepFailed("unreachable", "the step takes no more calls", sent=False) from None
+
+    async def _change(self) -> None:
+        """Connect, one at a time, and wait for that or for room elsewhere. Raises StepFailed."""
+        if self._connecting is None:
+            self._connecting = self.loop.create_task(self._connect())
+        if self._news is None:
+            self._news = self.loop.create_future()
+        failed = await asyncio.shield(self._news)
+        if failed is not None:
+            raise StepFailed(failed.failure, failed.text, sent=False)
 
     async def _connect(self) -> None:
-        async def attempt(address: str, port: int) -> Multiplexed:
-            connection = Multiplexed(self)
-            await self.loop.create_connection(lambda: connection, address, port)
-            await connection.ready
-            return connection
-
+        failed: StepFailed | None = None
         try:
-            self._connections.append(await self._pool.reach(attempt, None))
+            connection = await self._pool.reach(self._attempt, None)
+            if connection.has_room:
+                self._connections.append(connection)
+                connection.rest()
+            else:  # it has taken it back at once; to connect again would have no end
+                connection.close()
+                failed = StepFailed("unreachable", "the step takes no calls", sent=False)
+        except StepFailed as fault:
+            failed = fault
         finally:
             self._connecting = None
+        self.tell(failed)
+
+    async def _attempt(self, address: str, port: int) -> Multiplexed:
+        """A connection that takes calls."""
+        connection = Multiplexed(self)
+        try:
+            await self.loop.create_connection(lambda: connection, address, port)
+        except BaseException:
+            connection.unwanted()
+            raise
+        try:
+            await connection.ready
+        except BaseException:
+            connection.close()
+            raise
+        return connection

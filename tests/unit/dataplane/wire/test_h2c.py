@@ -13,8 +13,9 @@ import h2.events
 import h2.settings
 import pytest
 
+from ingressctl.dataplane.router import h2c, pool
 from ingressctl.dataplane.router.ports import StepFailed, Target
-from tests.unit.dataplane.wire.sockets import target
+from tests.unit.dataplane.wire.sockets import scripted, target
 from tests.unit.dataplane.wire.test_upstream import call, client, failure, none_open
 
 Handle = Callable[["Step", int, bytes], Any]
@@ -62,6 +63,41 @@ class Step(asyncio.Protocol):
 
     def flush(self) -> None:
         self.transport.write(self.h2.data_to_send())
+
+
+class Early(Step):
+    """Answers each request before it has read it, of which it gives no part back."""
+
+    def data_received(self, data: bytes) -> None:
+        for event in self.h2.receive_data(data):
+            if isinstance(event, h2.events.RequestReceived):
+                self.h2.send_headers(event.stream_id, [(":status", "413")], end_stream=True)
+            elif isinstance(event, h2.events.StreamReset):
+                self.heads[event.stream_id] = {"reset": "yes"}
+        self.flush()
+
+
+class Closed(Step):
+    """Takes no calls from the beginning."""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.h2.local_settings = h2.settings.Settings(client=False, initial_values={3: 0})
+        self.h2.initiate_connection()
+        self.flush()
+
+
+class Going(Step):
+    """Takes its leave with its first words."""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.h2.initiate_connection()
+        self.h2.close_connection(last_stream_id=0)
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        """It listens no more."""
 
 
 @asynccontextmanager
@@ -227,6 +263,98 @@ async def test_a_step_that_does_not_speak_it() -> None:
         to = target(server.sockets[0].getsockname()[1], h2c=True)
         assert (await failure(caller, to))[:2] == ("unreachable", False)
     server.close()
+
+
+def nothing(step: Step, number: int, body: bytes) -> None:
+    """The answer does not come."""
+
+
+def small(step: Step, number: int, body: bytes) -> None:
+    step.answer(number, b"x")
+
+
+async def test_a_step_that_answers_before_it_has_read_gets_a_reset() -> None:
+    """Else its place would be taken for ever."""
+    async with serving(nothing, Early, MAX_CONCURRENT_STREAMS=4) as (to, steps), client() as caller:
+        for _ in range(12):
+            assert (await call(caller, to, b"x" * 200_000)).status == 413
+        assert len(steps) == 1
+        async with asyncio.timeout(10):
+            while len(steps[0].heads) < 12:
+                await asyncio.sleep(0.01)
+
+
+async def test_a_step_that_takes_no_calls_is_connected_to_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(h2c, "CONNECT", 0.2)
+    async with serving(small, Closed) as (to, steps), client() as caller:
+        assert (await failure(caller, to))[:2] == ("unreachable", False)
+        assert (await failure(caller, to, seconds=0.05))[:2] == ("late", False)
+        monkeypatch.setattr(h2c, "CONNECT", 10)
+        waiting = asyncio.create_task(call(caller, to))
+        await asyncio.sleep(0.05)
+        steps[0].h2.update_settings({h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: 1})
+        steps[0].flush()
+        assert (await waiting).body == b"x"
+        assert len(steps) == 1
+
+
+async def test_a_step_that_goes_at_once_is_not_tried_without_end() -> None:
+    async with serving(small, Going) as (to, steps), client() as caller:
+        assert (await failure(caller, to))[:2] == ("unreachable", False)
+        assert len(steps) == 1
+        await none_open(caller)
+
+
+async def test_a_step_that_says_nothing_keeps_no_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(pool, "CONNECT", 0.1)
+    async with scripted(silent) as at, client() as caller:
+        for _ in range(3):
+            to = target(at.port, h2c=True)
+            assert (await failure(caller, to))[:2] == ("unreachable", False)
+        await none_open(caller)
+
+
+async def test_what_is_thrown_away_is_given_back_to_the_window() -> None:
+    def handle(step: Step, number: int, body: bytes) -> None:
+        if body == b"large":
+            step.answer(number, *[b"y" * 1000] * 40)
+        else:
+            step.answer(number, b"x")
+
+    async with serving(handle) as (to, steps), client(answer_bytes=1500) as caller:
+        assert (await call(caller, to)).body == b"x"
+        whole = steps[0].h2.outbound_flow_control_window
+        for _ in range(450):  # more than the window, if nothing were given back
+            with pytest.raises(StepFailed, match="larger"):
+                await call(caller, to, b"large")
+        assert (await call(caller, to)).body == b"x"
+        assert steps[0].h2.outbound_flow_control_window > whole / 4
+
+
+async def test_what_a_reader_did_not_take_is_given_back_to_the_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a stream that ends while the reader is behind, and of one that is left then."""
+    monkeypatch.setattr(h2c, "WINDOW", 1 << 21)
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        step.answer(number, *[b"y" * 10_000] * 40, end=body == b"ends")
+
+    async with serving(handle) as (to, steps), client() as caller:
+        for body in [b"ends", b"is left"] * 6:
+            answer = await call(caller, to, body, stream=True)
+            await asyncio.sleep(0.02)
+            await answer.stream.aclose()  # type: ignore[union-attr]
+        await asyncio.sleep(0.02)
+        assert len(steps) == 1
+        assert steps[0].h2.outbound_flow_control_window > 1 << 20
 
 
 async def test_the_answers_under_way_come_after_a_step_has_said_that_it_goes() -> None:

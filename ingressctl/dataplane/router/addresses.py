@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
+from ingressctl.api import urls
 from ingressctl.dataplane.router.ports import Target
 
 H2C = frozenset({"kubernetes.io/h2c", "h2c"})
-_PORTS = {"http": 80, "https": 443}
 
 
 class BadUrl(ValueError):
@@ -17,26 +17,17 @@ class BadUrl(ValueError):
 def target(url: str, *, path: str = "", protocol: str = "") -> Target:
     """The target of a URL, with another path if one is given. Raises BadUrl."""
     try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise BadUrl("its URL does not parse") from None
-    if parts.scheme not in _PORTS:
-        raise BadUrl(f"its URL has the unsupported scheme {parts.scheme!r}")
-    if not parts.hostname:
-        raise BadUrl("its URL has no host")
+        place = urls.read(url)
+    except urls.BadUrl as error:
+        raise BadUrl(f"its URL cannot be called: {error}") from None
     return Target(
-        host=parts.hostname,
-        port=port or _PORTS[parts.scheme],
-        path=_path(path or parts.path, "" if path else parts.query),
-        authority=parts.netloc.rpartition("@")[2].encode("idna" if _is_foreign(url) else "ascii"),
-        tls=parts.scheme == "https",
+        host=place.host,
+        port=place.port,
+        path=_path(path or place.path, "" if path else place.query),
+        authority=place.authority,
+        tls=place.scheme == "https",
         h2c=protocol in H2C,
     )
-
-
-def _is_foreign(url: str) -> bool:
-    return not url.isascii()
 
 
 def _path(path: str, query: str) -> bytes:
@@ -48,5 +39,8 @@ def _path(path: str, query: str) -> bytes:
 
 
 def redirected(url: str, location: str) -> str:
-    """The URL that a Location asks for."""
-    return urljoin(url, location)
+    """The URL that a Location asks for; one that does not parse stays what it is."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return location

@@ -84,6 +84,22 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         graph({"root": node("Sequence", {"serviceUrl": "http://h/\r\nX: y"})}),
         f"{ROOT}.serviceUrl",
     ),
+    "a URL with port 0": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://h:0/"})}),
+        f"{ROOT}.serviceUrl",
+    ),
+    "a host with an empty label": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://a..b/ü"})}),
+        f"{ROOT}.serviceUrl",
+    ),
+    "a host that is too long in ASCII": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://" + "ü" * 70})}),
+        f"{ROOT}.serviceUrl",
+    ),
+    "a host that has a space in ASCII": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://a\u2003b/"})}),
+        f"{ROOT}.serviceUrl",
+    ),
     "a service that cannot exist": (one(serviceName="Iris"), f"{ROOT}.serviceName"),
     "a condition on the first step": (one(condition="a"), f"{ROOT}.condition"),
     "two defaults of a Switch": (
@@ -109,6 +125,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no call at a time": (one(concurrency=0), f"{ROOT}.concurrency"),
     "retries without end": (one(retries={"attempts": 1000}), f"{ROOT}.retries.attempts"),
     "retries of success": (one(retries={"statuses": [200]}), f"{ROOT}.retries.statuses[0]"),
+    "retries of a status that is none": (
+        one(retries={"statuses": [503, 600]}),
+        f"{ROOT}.retries.statuses[1]",
+    ),
     "a pause that is none": (one(retries={"backoff": "soon"}), f"{ROOT}.retries.backoff"),
     "a pattern that does not end": (one(requestHeaders=["X-("]), f"{ROOT}.requestHeaders[0]"),
     "an empty pattern": (graph(responseHeaders=[""]), "spec.responseHeaders[0]"),
@@ -150,6 +170,8 @@ def test_is_refused_at_its_field(refused: dict[str, Any], path: str) -> None:
         one(path="/v1/chat/completions", timeout="1m30s", concurrency=4, appProtocol="http"),
         one(retries={"attempts": 2, "statuses": [503]}, fallback={"graphName": "other"}),
         one(requestHeaders=["X-Tenant", "traceparent|X-B3-.*"]),
+        one(retries={"statuses": [400, 599]}),
+        graph({"root": node("Sequence", {"serviceUrl": "http://bücher.example.:8080/ü?ü"})}),
         one("Switch", condition="instances.#(kind==a)"),
         deep(graphs.structure.MAX_DEPTH),
         deep(12, per_node=2),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
-from ingressctl.api import dns
+from ingressctl.api import dns, urls
 from ingressctl.api.admission.graphs import conditions, kserve, places
 from ingressctl.api.admission.graphs.places import Place
 from ingressctl.api.admission.refusals import Differs, Refusal
@@ -69,15 +68,10 @@ def url_fault(text: str) -> str:
     if any(character <= " " or character == "\x7f" for character in text):
         return "it has spaces or control characters in it"
     try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        return f"it is not a URL ({error})"
-    if parts.scheme not in ("http", "https"):
-        return "its scheme is neither http nor https"
-    if not parts.hostname:
-        return "it has no host"
-    return "its port is 0" if port == 0 else ""
+        urls.read(text)
+    except urls.BadUrl as error:
+        return str(error)
+    return ""
 
 
 def service(name: str, path: str, who: str) -> Iterator[Refusal]:

@@ -9,9 +9,8 @@ of that name is somewhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from urllib.parse import urlsplit
 
-from ingressctl.api import inferencegraphs
+from ingressctl.api import inferencegraphs, urls
 from ingressctl.api.admission.graphs import across, places
 from ingressctl.api.inferencegraphs import Fallback, Spec, Step
 from ingressctl.api.refs import Ref
@@ -37,14 +36,14 @@ def find(picture: Picture) -> Iterator[Finding]:
 
 def _of_routers(spec: Spec, routers: Mapping[str, Ref]) -> Iterator[tuple[str, str, Ref]]:
     for path, target in _targets(spec):
-        host = _host(target.serviceUrl)
+        host = urls.host_of(target.serviceUrl)
         if host in routers and across.is_of_model(target.serviceUrl):
             yield f"{path}.serviceUrl", host, routers[host]
 
 
 def _public(spec: Spec, domains: Iterable[str]) -> Iterator[tuple[str, str]]:
     for path, target in _targets(spec):
-        host = _host(target.serviceUrl)
+        host = urls.host_of(target.serviceUrl)
         if host.endswith(tuple(domains)):
             yield f"{path}.serviceUrl", host
 
@@ -54,10 +53,3 @@ def _targets(spec: Spec) -> Iterator[tuple[str, Step | Fallback]]:
         yield place.path, place.step
         if place.step.fallback is not None:
             yield f"{place.path}.fallback", place.step.fallback
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

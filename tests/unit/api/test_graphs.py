@@ -36,6 +36,17 @@ def one(kind: str = "Sequence", **step: Any) -> dict[str, Any]:
     return graph({"root": node(kind, {"serviceName": "a"} | step)})
 
 
+def falling(count: int) -> dict[str, Any]:
+    """`count` nodes below each other: each calls the next one, and once more if that fails."""
+    nodes = {}
+    for place in range(count):
+        target = {"nodeName": f"n{place + 1}"}
+        nodes[f"n{place}"] = node("Sequence", target | {"fallback": target})
+    nodes[f"n{count}"] = node("Sequence", {"serviceName": "a"})
+    nodes["root"] = nodes.pop("n0")
+    return graph(nodes)
+
+
 def deep(count: int, per_node: int = 1) -> dict[str, Any]:
     """`count` nodes below each other, each named so often by the one above."""
     nodes = {
@@ -72,6 +83,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nodes too deep": (deep(graphs.structure.MAX_DEPTH + 1), "spec.nodes"),
     "too many calls": (deep(20, per_node=2), "spec.nodes"),
+    "too many calls of fallbacks": (falling(20), "spec.nodes"),
     "a URL without host": (
         graph({"root": node("Sequence", {"serviceUrl": "http:///x"})}),
         f"{ROOT}.serviceUrl",
@@ -175,6 +187,7 @@ def test_is_refused_at_its_field(refused: dict[str, Any], path: str) -> None:
         one("Switch", condition="instances.#(kind==a)"),
         deep(graphs.structure.MAX_DEPTH),
         deep(12, per_node=2),
+        falling(12),
         graph(annotations=STANDARD, scaleMetric="memory", scaleTarget=70),
         graph(scaleMetric="cpu"),
         graph(minReplicas=0, maxReplicas=0, timeout=0),
@@ -199,6 +212,44 @@ def test_a_loop_over_several_graphs() -> None:
         in (refuse(to("b", name="a"), peers=peers)[f"{ROOT}.graphName"])
     )
     assert refuse(to("b", name="z"), peers=peers) == {}, "it leads into a loop, but is not in it"
+
+
+def test_a_loop_through_a_fallback() -> None:
+    by_fallback = one(fallback={"graphName": "b"})
+    assert list(refuse(by_fallback, peers=(to("g", name="b"),))) == [f"{ROOT}.fallback.graphName"]
+    back = graph(one(fallback={"serviceUrl": "http://g/"})["spec"]["nodes"], name="b")
+    assert list(refuse(by_fallback, peers=(back,))) == [f"{ROOT}.fallback.graphName"]
+    back["spec"]["nodes"]["root"]["steps"][0]["fallback"] = {"serviceUrl": "http://h/"}
+    assert refuse(by_fallback, peers=(back,)) == {}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "g",
+        "G",
+        "g.",
+        "g.team-a",
+        "g.team-a.svc.",
+        "g.team-a.svc.cluster.local.:80",
+        "\uff47.team-a.svc",
+    ],
+)
+def test_a_loop_by_any_spelling_of_the_host(host: str) -> None:
+    url = {"serviceUrl": f"http://{host}/x"}
+    assert list(refuse(graph({"root": node("Sequence", url)}))) == [f"{ROOT}.serviceUrl"]
+    assert refuse(graph({"root": node("Sequence", url)}, name="other")) == {}
+
+
+def calling(url: str, *, name: str = "g", namespace: str = "team-a") -> dict[str, Any]:
+    made = graph({"root": node("Sequence", {"serviceUrl": url})}, name=name)
+    return made | {"metadata": {"name": name, "namespace": namespace}}
+
+
+def test_a_name_alone_is_one_of_the_own_namespace() -> None:
+    other = calling("http://g.team-a/", name="b", namespace="team-b")
+    assert list(refuse(calling("http://b.team-b/"), peers=(other,))) == [f"{ROOT}.serviceUrl"]
+    assert refuse(calling("http://b/"), peers=(other,)) == {}, "no b is in team-a"
 
 
 def test_a_loop_by_the_published_address() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from ingressctl.api import urls
 from ingressctl.api.admission.refusals import Refusal
 from ingressctl.api.inferencegraphs import KIND
 from ingressctl.api.refs import Raw, Ref, ref_of
@@ -65,7 +66,10 @@ def _back(ref: Ref | None, before: Mapping[Ref, Ref | None]) -> tuple[Ref, ...]:
 
 
 def _links(graph: Raw, hosts: Mapping[str, Ref]) -> Iterator[Link]:
-    """What leads out of a graph to other graphs, in the order of its nodes."""
+    """What leads out of a graph to other graphs, in the order of its nodes.
+
+    A host may be the name alone, which is one of the graph's own namespace.
+    """
     if not graph:
         return
     namespace = ref_of(graph).namespace
@@ -74,10 +78,11 @@ def _links(graph: Raw, hosts: Mapping[str, Ref]) -> Iterator[Link]:
         if isinstance(named, str) and named:
             yield f"{path}.graphName", Ref(*KIND, namespace, named)
         called = target.get("serviceUrl")
-        meant = isinstance(called, str) and not is_of_model(called)
-        ref = hosts.get(_host(str(called))) if meant else None
-        if ref is not None:
-            yield f"{path}.serviceUrl", ref
+        if isinstance(called, str) and not is_of_model(called):
+            host = urls.host_of(called)
+            ref = hosts.get(host) or hosts.get(f"{host}.{namespace}")
+            if ref is not None:
+                yield f"{path}.serviceUrl", ref
 
 
 def _targets(graph: Raw) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -110,13 +115,6 @@ def graphs_by_host(graphs: Iterable[Raw]) -> Mapping[str, Ref]:
     return _hosts(graphs)
 
 
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-
-
 def _hosts(graphs: Iterable[Raw]) -> dict[str, Ref]:
     """The host names by which each graph is reached."""
     found: dict[str, Ref] = {}
@@ -134,5 +132,5 @@ def _published(graph: Raw) -> Iterator[str]:
     if not isinstance(status, Mapping):
         return
     address = status.get("address")
-    urls = (status.get("url"), address.get("url") if isinstance(address, Mapping) else None)
-    yield from (_host(url) for url in urls if isinstance(url, str))
+    told = (status.get("url"), address.get("url") if isinstance(address, Mapping) else None)
+    yield from (urls.host_of(url) for url in told if isinstance(url, str))

@@ -32,7 +32,8 @@ class Graph:
         typer.Option(
             "--graph-file",
             metavar="FILE",
-            help="The graph as JSON or YAML; a change of the file is served without a restart.",
+            help="The graph as JSON or YAML, up to 4 MiB; a change of the file is served without "
+            "a restart.",
         ),
     ] = ""
     compat: Annotated[
@@ -130,9 +131,8 @@ def _plan(graph: Graph, process: Process) -> Plan:
     from ingressctl.dataplane.router.serving import Plan  # noqa: PLC0415
 
     compat = _compat(graph.compat)
-    text = _text(graph)
     try:
-        read = graphs.parse(text, compat, name=graph.graph_file or "--graph-json")
+        read = graphs.parse(_text(graph), compat, name=graph.graph_file or "--graph-json")
     except graphs.Unfit as unfit:
         raise CommandFault(Problem(text, remedy) for text, remedy in unfit.faults) from None
     patterns = _patterns(compat)
@@ -175,7 +175,9 @@ def _compat(text: str) -> Compat:
 
 
 def _text(graph: Graph) -> bytes:
-    """The graph as it was given. Raises CommandFault."""
+    """The graph as it was given. Raises CommandFault, and Unfit."""
+    from ingressctl.dataplane.router.graphs import GraphFile  # noqa: PLC0415
+
     if bool(graph.graph_json) == bool(graph.graph_file):
         raise CommandFault.of(
             "the graph must be given once", "write --graph-json JSON or --graph-file FILE"
@@ -183,7 +185,7 @@ def _text(graph: Graph) -> bytes:
     if graph.graph_json:
         return graph.graph_json.encode()
     try:
-        return Path(graph.graph_file).read_bytes()
+        return GraphFile(Path(graph.graph_file)).read()
     except OSError as fault:
         raise CommandFault.of(
             f"{graph.graph_file} cannot be read: {fault.strerror}", "correct --graph-file"

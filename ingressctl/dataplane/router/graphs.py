@@ -16,6 +16,9 @@ from ingressctl.api.inferencegraphs import Spec
 from ingressctl.core.differences import Compat
 from ingressctl.dataplane.router import reading
 
+MAX_BYTES = 4 * 1024 * 1024
+"""The largest file of a graph: what the cluster stores has a quarter of it at most."""
+
 LOG = logging.getLogger("ingressctl.router")
 
 
@@ -39,6 +42,15 @@ def parse(text: bytes, compat: Compat, *, name: str) -> Graph:
 
     `name` is what people know the text by: its file, or the flag.
     """
+    try:
+        return _parsed(text, compat, name)
+    except (RecursionError, ValueError) as fault:  # such as a number of thousands of digits
+        raise Unfit(
+            ((f"{name}: the graph cannot be read: {fault}", "correct the graph"),)
+        ) from None
+
+
+def _parsed(text: bytes, compat: Compat, name: str) -> Graph:
     written = _object(text, name)
     spec = _spec(written.get("spec"))
     from ingressctl.api import unknown_fields  # noqa: PLC0415 - the largest imports of all
@@ -108,9 +120,22 @@ class GraphFile:
         self._seen: tuple[int, ...] = ()
 
     def read(self) -> bytes:
-        """The text of now. Raises OSError."""
+        """The text of now. Raises OSError, and Unfit for what cannot be the file of a graph."""
         self._seen = self._state()
-        return self._path.read_bytes()
+        if not self._path.is_file():  # to open a pipe or a device may wait for ever
+            raise Unfit(((f"{self.name} is no regular file", "name a file with the graph"),))
+        with open(self._path, "rb", opener=_at_once) as file:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise Unfit(
+                (
+                    (
+                        f"{self.name} is larger than {MAX_BYTES >> 20} MiB",
+                        "name a file with one graph: a ConfigMap or an object holds 1 MiB",
+                    ),
+                )
+            )
+        return text
 
     def has_changed(self) -> bool:
         """Whether it is another one than was read last. Raises OSError while there is none."""
@@ -119,3 +144,8 @@ class GraphFile:
     def _state(self) -> tuple[int, ...]:
         found = os.stat(self._path)
         return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens without waiting, should a pipe have taken the place of the file."""
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -102,7 +102,7 @@ class Process:
         self._server = server = self._make_server()
         metrics = Server(exposing.Exposition(self._numbers), exposing.SETTINGS)
         if self._file is not None:
-            self._read_again()  # it may have changed since the start
+            await self._read_again(self._file)  # it may have changed since the start
         duties = [asyncio.create_task(duty) for duty in (self._follow(), self._share())]
         await server.listen(self._sockets.requests)
         if self._sockets.metrics is not None:
@@ -141,9 +141,10 @@ class Process:
         """Take over the graph of the file whenever it is another one."""
         while self._file is not None:
             await asyncio.sleep(LOOK)
-            self._look(self._file)
+            if self._has_changed(self._file):
+                await self._read_again(self._file)
 
-    def _look(self, file: GraphFile) -> None:
+    def _has_changed(self, file: GraphFile) -> bool:
         """Whoever takes the file away is told once: the graph lives on until the next start."""
         try:
             changed = file.has_changed()
@@ -154,32 +155,38 @@ class Process:
                     "the file of the graph is gone, the old one stays", extra={"keys": keys}
                 )
             self._is_gone = True
-            return
+            return False
         if self._is_gone and self._number == 0:
             LOG.info("the file of the graph is back", extra={"keys": {"file": file.name}})
         self._is_gone = False
-        if changed:
-            self._read_again()
+        return changed
 
-    def _read_again(self) -> None:
-        assert self._file is not None
+    async def _read_again(self, file: GraphFile) -> None:
+        """Read in a thread, for a large file takes seconds that requests would wait.
+
+        Whatever a file may cause, it must not end the looking: the next one may be good.
+        """
         try:
-            graph = graphs.parse(self._file.read(), self._plan.compat, name=self._file.name)
+            graph = await asyncio.to_thread(self._read, file)
             spec = graph.spec
             self._warn(graph.unknown)
             if spec == self._spec:
                 return
             engine = self._plan.build(spec, upstream=self._client, observe=self._counts)
-        except (OSError, Unfit, ValueError) as fault:
+            limits = self._settings(spec)
+        except Exception as fault:
             self._counts.reloads["refused"] += 1
             LOG.error(  # noqa: TRY400 - it is the graph's fault
                 "the new graph is refused, the old one stays", extra={"keys": _why(fault)}
             )
             return
         self._spec = spec
-        self._server.replace(engine, self._settings(spec))
+        self._server.replace(engine, limits)
         self._counts.reloads["taken"] += 1
         LOG.info("another graph is served", extra={"keys": {"nodes": len(spec.nodes)}})
+
+    def _read(self, file: GraphFile) -> graphs.Graph:
+        return graphs.parse(file.read(), self._plan.compat, name=file.name)
 
     def _warn(self, unknown: tuple[str, ...]) -> None:
         """Tell of unknown fields that are not those of before; one process is enough."""

@@ -18,6 +18,9 @@ from tests.unit.dataplane.wire.sockets import Raw, post
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
 
 
+REFUSED = 'ingressctl_router_reloads_total{result="refused"}'
+
+
 async def refused(*flags: str, env: dict[str, str] | None = None) -> str:
     """What a router that does not start says; its exit code is 2."""
     process = await programs.run(*flags, env=env)
@@ -156,9 +159,8 @@ async def test_a_new_graph_is_live_without_a_lost_request(tmp_path: Path) -> Non
                 while await path() != "/two":
                     await asyncio.sleep(0.01)
             write(tmp_path, port, "", 3)
-            refusals = 'ingressctl_router_reloads_total{result="refused"}'
             async with asyncio.timeout(30):
-                while await router.number(refusals) != 1:
+                while await router.number(REFUSED) != 1:
                     assert await path() == "/two"
             assert await path() == "/two", "the old graph stays"
             router.signal(signal.SIGINT)
@@ -188,6 +190,29 @@ async def test_a_fault_of_yaml_is_told_at_a_reload(tmp_path: Path) -> None:
     async with started("--graph-file", str(file)) as router:
         file.write_text("nodes:\n  root:\n   - a\n  - b\n")
         await router.says(f"{file}, line 4: the graph is not YAML".encode())
+
+
+async def test_no_file_ends_the_looking_at_it(tmp_path: Path) -> None:
+    """Each bad one is told of once, and the good one after it is served."""
+    file = tmp_path / "graph.yaml"
+    file.write_text(json.dumps(graph(1)))
+    bad = ("[" * 200_000, "nodes: &a {root: *a}", "nodes: 2001-99-01")
+    async with started("--graph-file", str(file)) as router:
+        for count, text in enumerate(bad, 1):
+            (tmp_path / "new").write_text(text)
+            os.replace(tmp_path / "new", file)
+            async with asyncio.timeout(30):
+                while await router.number(REFUSED) != count:
+                    await asyncio.sleep(0.05)
+        file.unlink()
+        os.mkfifo(file)
+        await router.says(b"is no regular file")
+        async with model() as port:
+            (tmp_path / "new").write_text(json.dumps(graph(port)))
+            os.replace(tmp_path / "new", file)
+            await router.says(b"another graph is served")
+            assert (await router.ask())[0] == 200
+        assert router.said.count(b"the new graph is refused") == len(bad) + 1
 
 
 def drain(seconds: float) -> tuple[str, str]:

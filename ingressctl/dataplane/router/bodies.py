@@ -6,24 +6,24 @@ members (IG-D12, IG-D13).
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 
 import msgspec
 import orjson
 
 from ingressctl.api import gjson
+from ingressctl.dataplane.router import packing
+from ingressctl.dataplane.router.packing import Unreadable
 from ingressctl.dataplane.router.ports import Headers
 
-LARGEST = 256 * 1024 * 1024
-"""Bytes that a packed body may become."""
+LARGEST = 16 * 1024 * 1024
+"""Bytes that a packed body may become where it is looked into.
+
+gzip makes a thousand bytes of one, and unpacking and reading hold up every other request: a
+body of this size about as long as one of 100 MB that comes as it is takes to be read in.
+"""
 
 _RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_GZIP = 16 + zlib.MAX_WBITS
-
-
-class Unreadable(ValueError):
-    """A body that cannot be unpacked."""
 
 
 def coding(headers: Headers) -> bytes:
@@ -34,20 +34,13 @@ def coding(headers: Headers) -> bytes:
     return b""
 
 
-def unpacked(body: bytes, packed: bytes) -> bytes:
+def unpacked(body: bytes, packed: bytes, largest: int = LARGEST) -> bytes:
     """The body as it can be read. Raises Unreadable."""
     if packed in (b"", b"identity"):
         return body
-    if packed not in (b"gzip", b"x-gzip"):
+    if packed not in packing.NAMES:
         raise Unreadable(f"its coding {packed.decode('latin-1')} is not known")
-    reader = zlib.decompressobj(_GZIP)
-    try:
-        text = reader.decompress(body, LARGEST)
-    except zlib.error:
-        raise Unreadable("it is not the gzip that it says it is") from None
-    if not reader.eof:
-        raise Unreadable("its gzip is cut off, or too large when unpacked")
-    return text
+    return packing.unpacked(body, largest)
 
 
 def merged(members: Iterable[tuple[bytes, bytes]]) -> bytes:

@@ -194,6 +194,7 @@ class Connection(asyncio.Protocol):
             return
         self._began = perf_counter()
         times = self._settings.times
+        request.largest = self._settings.limits.body_bytes
         if times.answer is not None and self._settings.manner.answers_when_late:
             request.until = self._loop.time() + times.answer
         server.watcher.begun()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ingressctl.api.inferencegraphs import ROOT, Spec
 from ingressctl.core.differences import Compat
-from ingressctl.dataplane.router import faults, traces
+from ingressctl.dataplane.router import faults, looking, traces
 from ingressctl.dataplane.router.building import Builder, Choices
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.nodes import Telling
@@ -75,7 +75,7 @@ class GraphEngine:
     async def run(self, request: Request) -> Answer:
         """The answer of the graph; raises nothing but cancellation and NoAnswer."""
         run = Run(request, self._parent(request.headers) if self._traces else None)
-        payload = Payload(request.body, self._entity(request.headers))
+        payload = Payload(request.body, self._entity(request.headers), looking.largest(request))
         try:
             answer = await self._root.run(run, payload, stream=self._knows_type)
         except Failed as failed:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ingressctl.api import gjson
-from ingressctl.dataplane.router import bodies, faults, reference
+from ingressctl.dataplane.router import bodies, faults, packing, reference
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.nodes import Entry, Manner, Telling
 from ingressctl.dataplane.router.ports import Answer
@@ -124,7 +124,7 @@ def _readable(entry: Entry, answer: Answer) -> bytes:
     packed = bodies.coding(answer.headers)
     try:
         return bodies.unpacked(answer.body, packed) if packed else answer.body
-    except bodies.Unreadable as error:
+    except packing.Unreadable as error:
         raise Failed(
             "step", 502, f"step {entry.name}: its answer cannot be read: {error}"
         ) from None

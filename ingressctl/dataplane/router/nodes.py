@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from ingressctl.api import gjson
 from ingressctl.core.differences import Compat
-from ingressctl.dataplane.router import bodies, faults, reference
+from ingressctl.dataplane.router import bodies, faults, looking, packing, reference
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.ports import Answer, NoAnswer
 from ingressctl.dataplane.router.propagation import ENTITY
@@ -138,9 +138,9 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
         """Whether the answer before meets the condition of a step."""
         assert entry.condition is not None
         try:
-            body = b"" if last is None else _readable(last.body, bodies.coding(last.headers))
+            body = b"" if last is None else looking.into_answer(last)
             met = entry.condition.exists(body)
-        except (gjson.NotJson, bodies.Unreadable) as error:
+        except (gjson.NotJson, packing.Unreadable) as error:
             raise self._unreadable(entry, error) from None
         if self.telling is not None:
             tell = self.telling.taken if met else self.telling.skipped
@@ -150,7 +150,7 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
     def _unreadable(self, entry: Entry, error: Exception) -> Failed:
         if not self.manner.keeps_status:
             return Failed("graph", 500, "invalid response")
-        why = _why(error)
+        why = looking.why(error)
         cause = f'step "{entry.name}" has a condition, and the answer before it is {why}'
         return Failed("graph", 502, cause)
 
@@ -159,25 +159,19 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
         return last if self.manner.keeps_status else Answer(200, last.headers, last.body)
 
     def _mapped(self, payload: Payload) -> Payload:
-        packed = bodies.coding(payload.entity)
         try:
-            body = bodies.unpacked(payload.body, packed)
-        except bodies.Unreadable:
+            body = looking.into(payload)
+        except packing.Unreadable:
             return payload
         changed = bodies.mapped(body) if self.manner.keeps_fields else reference.mapped(body)
         if changed is body:
             return payload
         kept = [field for field in payload.entity if field[0] == b"content-type"]
-        return Payload(changed, kept)
+        return Payload(changed, kept, payload.largest)
 
     def _tell(self, entry: Entry, why: str) -> None:
         if self.telling is not None:
             self.telling.taken(self.name, entry.name, why)
-
-
-def _why(error: Exception) -> str:
-    """What is wrong with a body that conditions cannot look into."""
-    return error.why if isinstance(error, gjson.TooNested) else "not JSON"
 
 
 class Switch:
@@ -209,8 +203,7 @@ class Switch:
 
     def _chosen(self, payload: Payload) -> Entry:
         try:
-            body = _readable(payload.body, bodies.coding(payload.entity))
-            document = gjson.Document(body)
+            document = gjson.Document(looking.into(payload))
             for entry in self.entries:
                 assert entry.condition is not None
                 if entry.condition.holds(document):
@@ -218,9 +211,10 @@ class Switch:
                     return entry
                 if self.telling is not None:
                     self.telling.skipped(self.name, entry.name, f"condition {entry.condition.text}")
-        except (gjson.NotJson, bodies.Unreadable) as error:
+        except (gjson.NotJson, packing.Unreadable) as error:
             if self.manner.refuses_no_json:
-                cause = f"the request is {_why(error)}, and the conditions of a Switch look into it"
+                why = looking.why(error)
+                cause = f"the request is {why}, and the conditions of a Switch look into it"
                 raise Failed("input", 400, cause, fixed=True) from None
             raise self._no_match() from None
         if self.default is None:
@@ -296,7 +290,3 @@ class Inner:
             if run.entered[0] > MAX_DEPTH:
                 raise NoAnswer
         return await self.node.run(run, payload, stream=stream)
-
-
-def _readable(body: bytes, packed: bytes) -> bytes:
-    return bodies.unpacked(body, packed) if packed else body

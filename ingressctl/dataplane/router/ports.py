@@ -18,10 +18,11 @@ class Request:
     """One request of a client, complete.
 
     `method` and `target` are as sent; `until` is the moment of the event loop's clock after
-    which nobody waits for the answer any more, None without a limit.
+    which nobody waits for the answer any more, None without a limit; `largest` how many bytes
+    its body may have, which one that is packed keeps to when it is unpacked.
     """
 
-    __slots__ = ("body", "headers", "method", "target", "until")
+    __slots__ = ("body", "headers", "largest", "method", "target", "until")
 
     def __init__(
         self,
@@ -30,12 +31,14 @@ class Request:
         headers: Headers,
         body: bytes,
         until: float | None = None,
+        largest: int | None = None,
     ) -> None:
         self.method = method
         self.target = target
         self.headers = headers
         self.body = body
         self.until = until
+        self.largest = largest
 
 
 class Answer:

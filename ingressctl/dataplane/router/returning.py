@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ingressctl.core.differences import Compat
-from ingressctl.dataplane.router import bodies, faults, reference
+from ingressctl.dataplane.router import bodies, faults, packing, reference
 from ingressctl.dataplane.router.ports import Answer, Request
 
 
@@ -46,7 +46,7 @@ def _for_client(answer: Answer, request: Request) -> Answer:
         return answer
     try:
         body = bodies.unpacked(answer.body, packed)
-    except bodies.Unreadable as error:
+    except packing.Unreadable as error:
         return faults.answer(502, f"the answer of a step cannot be read: {error}")
     headers = [field for field in answer.headers if field[0] != b"content-encoding"]
     return Answer(answer.status, headers, body)

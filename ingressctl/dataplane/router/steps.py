@@ -11,7 +11,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Protocol
 
-from ingressctl.dataplane.router import bodies, faults, traces
+from ingressctl.dataplane.router import bodies, faults, packing, traces
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.ports import (
     Answer,
@@ -57,13 +57,17 @@ class Run:
 
 
 class Payload:
-    """A body and the fields without which it cannot be read."""
+    """A body and the fields without which it cannot be read.
 
-    __slots__ = ("body", "entity")
+    `largest` is how many bytes a client's may have when it is unpacked; None for a step's.
+    """
 
-    def __init__(self, body: bytes, entity: Headers) -> None:
+    __slots__ = ("body", "entity", "largest")
+
+    def __init__(self, body: bytes, entity: Headers, largest: int | None = None) -> None:
         self.body = body
         self.entity = entity
+        self.largest = largest
 
 
 class Step(Protocol):
@@ -206,14 +210,18 @@ def _with_location(picked: list[Field], given: Headers) -> list[Field]:
     return [*(field for field in picked if field[0] != b"location"), *locations]
 
 
+UNPACKED = 256 * 1024 * 1024
+"""Bytes that an answer may become that we asked to be packed: no more than one that is not."""
+
+
 def _unpacked(answer: Answer) -> Answer:
     """The answer that we asked to be packed, unpacked."""
     packed = bodies.coding(answer.headers)
     if not packed:
         return answer
     try:
-        body = bodies.unpacked(answer.body, packed)
-    except bodies.Unreadable as error:
+        body = bodies.unpacked(answer.body, packed, UNPACKED)
+    except packing.Unreadable as error:
         raise StepFailed("unusable", str(error), sent=True) from None
     headers = [field for field in answer.headers if field[0] != b"content-encoding"]
     return Answer(answer.status, headers, body)

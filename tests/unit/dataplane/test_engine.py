@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from ingressctl.dataplane.router import bodies, packing
 from ingressctl.dataplane.router.ports import Answer, NoAnswer, Request, StepFailed
 from tests.unit.dataplane.stand_in import (
     JSON,
@@ -26,6 +27,8 @@ from tests.unit.dataplane.stand_in import (
     unreachable,
     value,
 )
+
+SWITCH_ON_KIND = ("Switch", [step("b", condition="kind")])
 
 REFUSED = pytest.mark.parametrize(
     ("failed", "status"),
@@ -164,6 +167,81 @@ async def test_packed_bodies_are_unpacked_where_they_are_read_and_only_there() -
     assert b"content-encoding" not in upstream.calls[1].headers
     spec = graph("Ensemble", step("a", name="a"))
     assert value(await ask(spec, upstream)) == {"a": {"kind": "x", "predictions": [1]}}
+
+
+GZIP = (b"content-encoding", b"gzip")
+LOOKING = pytest.mark.parametrize(
+    "spec",
+    [
+        graph("Switch", step("a", condition="kind"), step("a")),
+        graph("Sequence", step("a", mapPredictionsToInstances=True)),
+    ],
+    ids=["condition", "mapping"],
+)
+
+
+def packed_object(size: int) -> bytes:
+    """An object of so many bytes."""
+    return gzip.compress(b'{"kind":"%b"}' % (b"x" * (size - 11)))
+
+
+@LOOKING
+async def test_a_packed_request_keeps_to_the_limit_of_requests(spec: dict[str, Any]) -> None:
+    upstream = StandIn(a=1)
+    for size, status in ((1000, 200), (1001, 413)):
+        given = request(packed_object(size), GZIP)
+        given.largest = 1000
+        assert (await made(spec, upstream).run(given)).status == status
+
+
+@LOOKING
+async def test_no_packed_request_becomes_larger_than_what_can_be_looked_into(
+    spec: dict[str, Any],
+) -> None:
+    upstream = StandIn(a=1)
+    answer = await ask(spec, upstream, packed_object(bodies.LARGEST + 1), GZIP)
+    assert answer.status == 413
+    assert value(answer)["cause"] == (
+        f"the request is larger than {bodies.LARGEST} bytes when it is unpacked"
+    )
+    assert upstream.calls == []
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        graph("Sequence", step("a"), step("b", condition="kind")),
+        graph("Sequence", step("a"), step("b", data="$response", mapPredictionsToInstances=True)),
+        graph("Sequence", step("a"), step(nodeName="n", data="$response"), n=SWITCH_ON_KIND),
+        graph("Ensemble", step("a", dependency="Hard"), step("b")),
+    ],
+    ids=["condition", "mapping", "switch", "ensemble"],
+)
+async def test_an_answer_that_becomes_too_large_is_the_fault_of_its_step(
+    spec: dict[str, Any],
+) -> None:
+    for size, status in ((bodies.LARGEST, 200), (bodies.LARGEST + 1, 502)):
+        upstream = StandIn(a=Answer(200, [JSON, GZIP], packed_object(size)), b=1)
+        given = request()
+        given.largest = 1000
+        answer = await made(spec, upstream).run(given)
+        assert answer.status == status
+        assert (b"when it is unpacked" in answer.body) == (status == 502)
+
+
+async def test_all_members_of_a_gzip_are_read_and_nothing_behind_them() -> None:
+    spec = graph("Switch", step("a", condition="b"))
+    members = gzip.compress(b'{"a":1') + gzip.compress(b',"b":1}')
+    many = gzip.compress(b"") * packing.MEMBERS
+    for body, status in (
+        (members, 200),
+        (members + b"junk", 400),
+        (members[:-1], 400),
+        (b"", 400),
+        (gzip.compress(b'{"b":1}') + many[20:], 200),
+        (gzip.compress(b'{"b":1}') + many, 400),
+    ):
+        assert (await ask(spec, StandIn(a=1), body, GZIP)).status == status
 
 
 async def test_a_packed_answer_is_unpacked_for_a_client_that_does_not_take_it() -> None:

@@ -60,6 +60,13 @@ async def test_a_large_refused_body_does_not_hide_the_reason() -> None:
         assert await client.rest() == b""
 
 
+async def test_the_engine_is_told_how_large_a_request_may_be() -> None:
+    engine = Echo()
+    async with serving(engine, Settings(Limits(body_bytes=1000))) as (_, port):
+        await asked(port, post(b"one", b"Connection: close"))
+    assert [request.largest for request in engine.seen] == [1000]
+
+
 async def test_a_request_that_does_not_come_is_answered_408_and_never_run() -> None:
     engine = Echo()
     async with serving(engine, Settings(times=SHORT)) as (_, port):

@@ -63,6 +63,12 @@ class Connection(asyncio.Protocol):
         self.size = 0
         self.deadline = inf
 
+    def follow(self) -> None:
+        """Another graph is served; a request that runs keeps the settings that it began with."""
+        self._intake.follow(self._server.settings.limits, self._server.heads)
+        if self._request is None:
+            self._settings = self._server.settings
+
     # What the loop tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -94,6 +94,10 @@ class Intake:
         self._expects = self._fresh = False
         self._begin()
 
+    def follow(self, limits: Limits, heads: Heads[Known]) -> None:
+        """Other limits from here on, and the heads that are within them."""
+        self._limits, self._heads = limits, heads
+
     def feed(self, data: bytes) -> None:
         """Take what came."""
         if self.over:

@@ -91,6 +91,8 @@ class Server:
         self.engine = engine
         self.settings = settings
         self.heads = Heads[Known]()  # what was within the limits before may not be any more
+        for connection in self.connections:
+            connection.follow()
 
     @property
     def date(self) -> bytes:

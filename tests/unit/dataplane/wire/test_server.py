@@ -67,6 +67,45 @@ async def test_the_engine_is_told_how_large_a_request_may_be() -> None:
     assert [request.largest for request in engine.seen] == [1000]
 
 
+@pytest.mark.parametrize(("before", "after", "status"), [(10, 1000, 200), (1000, 10, 413)])
+async def test_the_limit_of_another_graph_holds_for_connections_that_are_open(
+    before: int, after: int, status: int
+) -> None:
+    """The first request of a length is parsed, and the second one's head is known."""
+    length = 100 if before > after else 10
+    async with (
+        serving(Echo(), Settings(Limits(body_bytes=before))) as (server, port),
+        await Raw.to(port) as client,
+    ):
+        for _ in range(2):
+            client.send(post(b"x" * length))
+            assert (await client.answer())[0] == 200
+        server.replace(Echo(), Settings(Limits(body_bytes=after)))
+        client.send(post(b"x" * 100))
+        assert (await client.answer())[0] == status
+
+
+async def test_the_time_of_another_graph_holds_for_connections_that_are_idle() -> None:
+    patient = replace(SHORT, idle=60, read=60)
+    async with (
+        serving(Echo(), Settings(times=patient)) as (server, port),
+        await Raw.to(port) as client,
+    ):
+        client.send(post(b"one"))
+        await client.answer()
+        server.replace(Echo(), Settings(times=SHORT))
+        client.send(b"POST / HTTP/1.1\r\n")
+        assert (await client.answer())[0] == 408
+
+
+async def test_heads_that_are_noted_after_another_graph_are_those_of_all() -> None:
+    async with serving(Echo()) as (server, port), await Raw.to(port) as client:
+        server.replace(Echo(), Settings())
+        client.send(post(b"one"))
+        await client.answer()
+        assert server.heads.find(post(b"two")) is not None
+
+
 async def test_a_request_that_does_not_come_is_answered_408_and_never_run() -> None:
     engine = Echo()
     async with serving(engine, Settings(times=SHORT)) as (_, port):

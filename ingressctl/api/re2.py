@@ -16,6 +16,8 @@ from functools import lru_cache
 
 MAX_REPEAT = 1000
 MAX_LENGTH = 10_000
+MANY = 10**9
+"""Ways that are not told apart any more."""
 
 _POSIX = {
     "alnum": "0-9A-Za-z",
@@ -57,6 +59,19 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=8192)
+def ways(pattern: str, length: int) -> int:
+    """In how many ways Python may try a text of that length, at most; no more than MANY.
+
+    What has one way is tried once. Loops within loops have as many as there are ways to cut
+    the text, which is beyond counting. Raises PatternFault.
+    """
+    compiled(pattern)
+    translator = _Translator(pattern, length)
+    translator.run()
+    return translator.groups[0].all_ways()
+
+
+@lru_cache(maxsize=8192)
 def fault(pattern: str) -> str:
     """Why the pattern cannot be used; "" if it can."""
     try:
@@ -85,23 +100,33 @@ def replace_all(pattern: str, replacement: str, text: str) -> str:
 
 @dataclass(slots=True)
 class _Group:
-    """One open group: flags set within it, and whether its present branch only repeats."""
+    """One open group: flags set within it, and whether its present branch only repeats.
+
+    `ways` are those of the present branch, `others` those of the branches before.
+    """
 
     wrappers: list[str] = field(default_factory=list)
     loops: int = 0
     solid: int = 0
     repeats: bool = False
+    ways: int = 1
+    others: int = 0
+
+    def all_ways(self) -> int:
+        return min(self.ways + self.others, MANY)
 
     def end_branch(self) -> None:
         self.repeats = self.repeats or (self.loops > 0 and self.solid == 0)
         self.loops = self.solid = 0
+        self.others, self.ways = self.all_ways(), 1
 
 
 class _Translator:
     """One walk over a pattern; a class because position, output and groups move together."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, length: int = MAX_LENGTH) -> None:
         self.pattern = pattern
+        self.length = length
         self.place = 0
         self.out: list[str] = []
         self.groups = [_Group()]
@@ -141,7 +166,7 @@ class _Translator:
         self.place += 1
         return char if char == "." or char.isalnum() else re.escape(char)
 
-    def _atom(self, text: str, *, repeats: bool = False) -> None:
+    def _atom(self, text: str, *, repeats: bool = False, ways: int = 1) -> None:
         """An atom with the quantifier that follows it."""
         self.out.append(text)
         found = _QUANTIFIER.match(self.pattern, self.place)
@@ -149,7 +174,9 @@ class _Translator:
         if found is None:
             group.loops += repeats
             group.solid += not repeats
+            group.ways = min(group.ways * ways, MANY)
             return
+        group.ways = min(group.ways * self._ways(found, ways), MANY)
         self.place = found.end()
         unbounded = self._quantify(found)
         if unbounded and repeats:
@@ -157,6 +184,15 @@ class _Translator:
         optional = found[0] == "?" or found["low"] == "0"
         group.loops += unbounded or repeats
         group.solid += not (unbounded or repeats or optional)
+
+    def _ways(self, found: re.Match[str], ways: int) -> int:
+        """Those of an atom that is quantified: how often it is taken, and how each time."""
+        low = 1 if found[0] == "+" else int(found["low"] or 0)
+        high = 1 if found[0] == "?" else self.length
+        if found["low"] and (found["high"] or not found["comma"]):
+            high = int(found["high"] or low)
+        times = min(high - low, self.length) + 1
+        return times if ways == 1 else min(times * ways ** min(high, 30), MANY)
 
     def _quantify(self, found: re.Match[str]) -> bool:
         """Write a quantifier; whether it has no upper bound."""
@@ -197,7 +233,7 @@ class _Translator:
         group = self.groups.pop()
         group.end_branch()
         self.place += 1
-        self._atom(")", repeats=group.repeats)
+        self._atom(")", repeats=group.repeats, ways=group.others)
 
     def _alternative(self) -> None:
         """Flags set in the middle hold in the branches that follow as well."""

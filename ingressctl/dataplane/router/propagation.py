@@ -59,9 +59,8 @@ def of_environment(text: str | None, compat: Compat) -> list[str] | None:
 
 def faults(patterns: Iterable[str], compat: Compat) -> Iterator[tuple[str, str]]:
     """The patterns that match nothing because they cannot be read, and why."""
-    fault = header_patterns.fault if compat.differs("IG-D16") else re2.fault
     for pattern in patterns:
-        why = fault(pattern)
+        why = header_patterns.fault(pattern, whole=compat.differs("IG-D16"))
         if why:
             yield pattern, why
 
@@ -106,6 +105,8 @@ class Names:
         return taken
 
     def _is_matched(self, name: bytes) -> bool:
+        if len(name) > header_patterns.LONGEST_NAME:
+            return False
         text = canonical(name)
         return any(match(text) for match in self._matches)
 
@@ -129,7 +130,7 @@ def of_patterns(patterns: Iterable[str], compat: Compat) -> list[Match]:
 
 def _match(pattern: str, *, whole: bool) -> Match | None:
     try:
-        compiled = (header_patterns if whole else re2).compiled(pattern)
+        compiled = header_patterns.compiled(pattern, whole=whole)
     except re2.PatternFault:
         return None
     if whole:

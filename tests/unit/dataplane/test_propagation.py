@@ -118,6 +118,18 @@ async def test_a_pattern_that_does_not_compile_takes_nothing() -> None:
     assert "x-other" not in await sent(propagate=["x-(", "x-o[", "(?=x)x-other"])
 
 
+@pytest.mark.parametrize("compat", ["better", "kserve"])
+def test_patterns_are_not_asked_about_names_that_are_too_long(compat: str) -> None:
+    names = propagation.inwards(["X-.*"], Compat.parse(compat))
+    long = [(b"x-" + b"a" * (size - 2), b"") for size in (128, 129)]
+    assert names.pick(long) == long[:1]
+
+
+@pytest.mark.parametrize("compat", ["better", "kserve"])
+async def test_a_pattern_that_would_not_end_takes_nothing(compat: str) -> None:
+    assert "x-other" not in await sent(compat=compat, propagate=["X-(O|t|h|e|r|he)+"])
+
+
 def test_names_of_clients_do_not_fill_the_memory() -> None:
     names = propagation.inwards(["x-.*"], Compat.parse("better"))
     headers = [(b"x-%d" % number, b"") for number in range(3 * propagation.MAX_NAMES)]

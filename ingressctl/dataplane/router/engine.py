@@ -80,7 +80,7 @@ class GraphEngine:
             answer = await self._root.run(run, payload, stream=self._knows_type)
         except Failed as failed:
             return faults.answer(self._status(failed, run), failed.cause)
-        return self._return.answer(answer, request)
+        return await self._return.answer(answer, request)
 
     def _status(self, failed: Failed, run: Run) -> int:
         """500 is KServe's for all but a Switch at the root; not for a time that we set (IG-D6)."""

@@ -258,6 +258,88 @@ async def test_a_packed_answer_is_unpacked_for_a_client_that_does_not_take_it() 
     assert (await ask(spec, broken)).status == 502
 
 
+@pytest.mark.parametrize(
+    ("accept", "takes"),
+    [
+        (b"gzip", True),
+        (b"br, GZIP", True),
+        (b"x-gzip", True),
+        (b"*", True),
+        (b"identity;q=1, *;q=0.1", True),
+        (b"gzip;q=0.001", True),
+        (b"gzip;q=0", False),
+        (b"*, gzip ; Q=0.000", False),
+        (b"*;q=0", False),
+        (b"x-gzip2, gzi", False),
+        (b"identity", False),
+        (b"", False),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_what_a_client_takes_is_read_and_not_searched(
+    accept: bytes, takes: bool, streamed: bool
+) -> None:
+    packed = gzip.compress(b"text")
+    stream = Pieces(*(bytes([byte]) for byte in packed)) if streamed else None
+    given = Answer(200, [JSON, GZIP], b"" if streamed else packed, stream)
+    answer = await ask(
+        graph("Sequence", step("a")), StandIn(a=given), None, (b"accept-encoding", accept)
+    )
+    assert await whole(answer) == (packed if takes else b"text")
+    assert (GZIP in answer.headers) is takes
+
+
+async def whole(answer: Answer) -> bytes:
+    """The body, however it comes."""
+    if answer.stream is None:
+        return answer.body
+    return b"".join([piece async for piece in answer.stream])
+
+
+async def test_an_answer_of_any_size_is_unpacked_for_a_client() -> None:
+    packed = packed_object(bodies.LARGEST + 1)
+    for given in (
+        Answer(200, [JSON, GZIP], packed),
+        Answer(200, [JSON, GZIP], b"", Pieces(packed[:9], packed[9:])),
+    ):
+        answer = await ask(graph("Sequence", step("a")), StandIn(a=given))
+        assert answer.stream is not None
+        sizes = [len(piece) async for piece in answer.stream]
+        assert sum(sizes) == bodies.LARGEST + 1
+        assert max(sizes) <= packing.PIECE, "it never is in memory as a whole"
+
+
+@pytest.mark.parametrize("cut", [1, 9])
+async def test_a_stream_that_cannot_be_unpacked_breaks_off(cut: int) -> None:
+    pieces = Pieces(gzip.compress(b"text")[:-cut])
+    answer = await ask(
+        graph("Sequence", step("a")), StandIn(a=Answer(200, [JSON, GZIP], b"", pieces))
+    )
+    with pytest.raises(StepFailed, match="cut off"):
+        await whole(answer)
+    assert answer.stream is not None
+    await answer.stream.aclose()  # type: ignore[attr-defined]
+    assert pieces.closed
+
+
+async def test_a_coding_that_is_not_known_is_a_502_however_it_comes() -> None:
+    other = (b"content-encoding", b"br")
+    pieces = Pieces(b"x")
+    for given in (Answer(200, [JSON, other], b"x"), Answer(200, [JSON, other], b"", pieces)):
+        answer = await ask(graph("Sequence", step("a")), StandIn(a=given))
+        assert answer.status == 502
+    assert pieces.closed
+
+
+async def test_a_packed_answer_of_nothing_is_nothing() -> None:
+    for given in (
+        Answer(204, [GZIP], b""),
+        Answer(204, [GZIP], b"", Pieces()),
+    ):
+        answer = await ask(graph("Sequence", step("a")), StandIn(a=given))
+        assert (answer.status, await whole(answer)) == (204, b"")
+
+
 async def test_the_default_branch_is_taken_when_no_condition_holds() -> None:
     spec = graph("Switch", step("d", name="d"), step("a", condition="a"))
     upstream = StandIn(a="a", d="d")

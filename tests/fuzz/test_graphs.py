@@ -7,6 +7,7 @@ leaves a call behind. INGRESSCTL_FUZZ=N runs N instead of the default.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import os
@@ -131,8 +132,9 @@ async def run_one(rnd: random.Random) -> None:
     assert 200 <= answer.status < 600
     assert b"host" not in {name for name, _ in answer.headers}
     if answer.stream is not None:
-        async for _ in answer.stream:
-            pass
+        with contextlib.suppress(StepFailed):  # what is packed badly breaks off, as is documented
+            async for _ in answer.stream:
+                pass
     assert all(not stream.pieces or stream.closed for stream in upstream.streams)
 
 

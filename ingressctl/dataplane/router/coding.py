@@ -92,6 +92,7 @@ class Unpacking:
                     return text
                 await self._more()
         except packing.Unreadable as error:
+            await self.aclose()  # nobody reads on: the connection of the step is not kept waiting
             raise StepFailed("unusable", str(error), sent=True) from None
 
     async def _more(self) -> None:

@@ -21,6 +21,7 @@ from e2e.bed import bed as beds
 from e2e.bed.bed import Bed
 from e2e.controllers import Controller
 from ingressctl.plan import rights
+from tests.unit.graph import making
 
 SECONDS = 60
 STANDARD = ("gateway_api", "ingress", "openshift", "traefik")
@@ -35,7 +36,9 @@ POLICY = {
     "rules": [{"level": "Metadata", "users": [ACCOUNT]}, {"level": "None"}],
 }
 REFUSED = 400
-UNASKED = frozenset({"inferenceservices/finalizers", "routes/custom-host"})
+UNASKED = frozenset(
+    {"inferenceservices/finalizers", "inferencegraphs/finalizers", "routes/custom-host"}
+)
 """Rights that admission looks at while something else is written."""
 
 Used = frozenset[tuple[str, str, str]]
@@ -56,7 +59,11 @@ def config(standard: str) -> dict[str, Any]:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "inferenceservice-config", "namespace": "kserve"},
-        "data": {"deploy": '{"defaultDeploymentMode": "Standard"}', "ingress": json.dumps(ingress)},
+        "data": {
+            "deploy": '{"defaultDeploymentMode": "Standard"}',
+            "ingress": json.dumps(ingress),
+            "router": json.dumps(making.ROUTER | {"graphSource": "ConfigMap"}),
+        },
     }
 
 
@@ -181,6 +188,7 @@ def test_no_right_is_idle(audited: tuple[Bed, Path], controller: Controller) -> 
     let_serve(bed, "deployment", "deployed-predictor", DEPLOYED)
     let_serve(bed, "services.serving.knative.dev", "served-predictor", SERVED)
     becomes(bed, "virtualservices", "served")
+    use_graph(bed)
     for provider in (*STANDARD, STANDARD[0]):
         apply(bed, config(provider))
         only(bed, provider)
@@ -191,6 +199,44 @@ def test_no_right_is_idle(audited: tuple[Bed, Path], controller: Controller) -> 
     controller.check()
     requests = used(log)
     assert not [text for text, needed in granted() if not needed & requests]
+
+
+def use_graph(bed: Bed) -> None:
+    """A graph with each of its autoscalers, mounted and as an argument, until it is stopped."""
+    apply(bed, graph("hpa", 1))
+    becomes(bed, "configmap", "pipe-graph")
+    becomes(bed, "hpa", "pipe")
+    apply(bed, graph("hpa", 2))
+    waiting.until("two replicas", lambda: replicas(bed) == "2", seconds=SECONDS)
+    apply(bed, graph("keda", 2))
+    becomes(bed, "scaledobject", "pipe")
+    becomes(bed, "hpa", "pipe", there=False)
+    apply(bed, graph("keda", 3))
+    waiting.until("three", lambda: replicas(bed, "scaledobject") == "3", seconds=SECONDS)
+    bed.kubectl("annotate", "ig", "pipe", "-n", "team-a", "serving.kserve.io/stop=true")
+    becomes(bed, "scaledobject", "pipe", there=False)
+    becomes(bed, "configmap", "pipe-graph", there=False)
+
+
+def graph(scaler: str, least: int) -> dict[str, Any]:
+    """At least so many routers, by that class of autoscaler."""
+    classes = {"serving.kserve.io/autoscalerClass": scaler}
+    made = making.graph(
+        {"serviceUrl": f"http://model.elsewhere/{least}"},
+        annotations=making.STANDARD | classes,
+        minReplicas=least,
+        maxReplicas=5,
+        scaleMetric="cpu",
+        scaleTarget=70,
+    )
+    for key in ("uid", "generation", "creationTimestamp"):
+        del made["metadata"][key]
+    return made
+
+
+def replicas(bed: Bed, kind: str = "hpa") -> str:
+    field = "minReplicas" if kind == "hpa" else "minReplicaCount"
+    return bed.kubectl("get", kind, "pipe", "-n", "team-a", "-o", f"jsonpath={{.spec.{field}}}")
 
 
 def stop(bed: Bed, *names: str) -> None:

@@ -48,6 +48,7 @@ _KSERVE, _SERVING = "serving.kserve.io", "serving.knative.dev"
 _NETWORKING, _AUTOSCALING = "networking.internal.knative.dev", "autoscaling.internal.knative.dev"
 
 OPEN = (
+    Open("keda.sh", "ScaledObject", "scaledobjects", "v1alpha1", short=("so",)),
     Open(_KSERVE, "TrainedModel", "trainedmodels", "v1alpha1", short=("tm",)),
     Open(_SERVING, "Service", "services", "v1", short=("ksvc", "kservice")),
     Open(_SERVING, "Configuration", "configurations", "v1", short=("cfg",)),

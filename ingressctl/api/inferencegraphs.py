@@ -112,11 +112,6 @@ class Spec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Ours: the largest body of a request; larger ones are answered 413."""
 
 
-def parse(text: bytes) -> Spec:
-    """The graph that a router is given. Raises msgspec.DecodeError, ValidationError included."""
-    return msgspec.json.decode(text, type=Spec)
-
-
 def of_raw(spec: Mapping[str, Any]) -> Spec:
     """The graph of a raw object's spec. Raises msgspec.ValidationError with the path.
 

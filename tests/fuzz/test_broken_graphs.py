@@ -140,6 +140,6 @@ def test_a_router_starts_with_what_admission_accepts(obj: dict[str, Any]) -> Non
     reads = Reads(WORLD, Settings(), providers={})
     resolved = targets.resolve("team-a", spec, reads).spec
     text = argument.text(resolved, None)
-    again = inferencegraphs.parse(text.encode())
+    again = inferencegraphs.of_raw(json.loads(text))
     assert graphs.refusals(again, differs=BETTER.differs) == ()
     assert json.loads(argument.text(again, None)) == json.loads(text)

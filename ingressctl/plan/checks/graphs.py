@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ingressctl.api import inferencegraphs, urls
 from ingressctl.api.admission.graphs import across, places
-from ingressctl.api.inferencegraphs import Fallback, Spec, Step
+from ingressctl.api.inferencegraphs import Spec
 from ingressctl.api.refs import Ref
 from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
@@ -23,7 +23,7 @@ def find(picture: Picture) -> Iterator[Finding]:
     """Every step with a URL under one of the cluster's own domains."""
     domains = (picture.ingress.ingressDomain, *configuration.domains(picture.reads))
     own = tuple(f".{domain}" for domain in domains if domain and not domain.startswith("svc."))
-    routers = across.graphs_by_host(obj for _, obj in picture.objects(inferencegraphs.KIND))
+    routers = across.hosts(obj for _, obj in picture.objects(inferencegraphs.KIND))
     for ref, obj in picture.objects(inferencegraphs.KIND):
         spec = inferencegraphs.loose(obj)
         if spec is None:
@@ -35,21 +35,14 @@ def find(picture: Picture) -> Iterator[Finding]:
 
 
 def _of_routers(spec: Spec, routers: Mapping[str, Ref]) -> Iterator[tuple[str, str, Ref]]:
-    for path, target in _targets(spec):
+    for path, target in places.targets(spec):
         host = urls.host_of(target.serviceUrl)
         if host in routers and across.is_of_model(target.serviceUrl):
             yield f"{path}.serviceUrl", host, routers[host]
 
 
 def _public(spec: Spec, domains: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for path, target in _targets(spec):
+    for path, target in places.targets(spec):
         host = urls.host_of(target.serviceUrl)
         if host.endswith(tuple(domains)):
             yield f"{path}.serviceUrl", host
-
-
-def _targets(spec: Spec) -> Iterator[tuple[str, Step | Fallback]]:
-    for place in places.steps(spec):
-        yield place.path, place.step
-        if place.step.fallback is not None:
-            yield f"{place.path}.fallback", place.step.fallback

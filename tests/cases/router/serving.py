@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,13 +17,13 @@ from ingressctl.dataplane.router.upstream import Client
 
 def refusals(graph: dict[str, Any], compat: Compat) -> list[str]:
     """Why the router does not start with the graph."""
-    spec = inferencegraphs.parse(json.dumps(graph).encode())
+    spec = inferencegraphs.of_raw(graph)
     return [refusal.message for refusal in graphs.refusals(spec, differs=compat.differs)]
 
 
 def warnings(graph: dict[str, Any], compat: Compat) -> list[str]:
     """What the router says of the graph when it starts."""
-    spec = inferencegraphs.parse(json.dumps(graph).encode())
+    spec = inferencegraphs.of_raw(graph)
     return [warning.message for warning in graphs.warnings(spec, differs=compat.differs)]
 
 
@@ -39,7 +38,7 @@ async def router(
     """A router that serves the graph; its port."""
     unknown = set(environment) - {"PROPAGATE_HEADERS"}
     assert not unknown, f"env: unknown names {sorted(unknown)}"
-    spec = inferencegraphs.parse(json.dumps(graph).encode())
+    spec = inferencegraphs.of_raw(graph)
     client = client or Client()
     made = engine.build(
         spec,

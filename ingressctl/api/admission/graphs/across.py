@@ -23,9 +23,9 @@ def loops(new: Raw, peers: Iterable[Raw]) -> Iterator[Refusal]:
     graphs = {ref_of(peer): peer for peer in peers if _is_graph(peer)}
     start = ref_of(new)
     graphs[start] = new
-    hosts = _hosts(graphs.values())
-    for path, target in _links(new, hosts):
-        way = _way(target, start, graphs, hosts)
+    by_host = hosts(graphs.values())
+    for path, target in _links(new, by_host):
+        way = _way(target, start, graphs, by_host)
         if way:
             shown = " -> ".join(f"{ref.namespace}/{ref.name}" for ref in (start, *way))
             yield Refusal(
@@ -42,7 +42,7 @@ def _is_graph(obj: Raw) -> bool:
 
 
 def _way(
-    start: Ref, wanted: Ref, graphs: Mapping[Ref, Raw], hosts: Mapping[str, Ref]
+    start: Ref, wanted: Ref, graphs: Mapping[Ref, Raw], by_host: Mapping[str, Ref]
 ) -> tuple[Ref, ...]:
     """A shortest way from graph to graph; empty if there is none."""
     before: dict[Ref, Ref | None] = {start: None}
@@ -50,7 +50,7 @@ def _way(
     for ref in waiting:
         if ref == wanted:
             return _back(ref, before)
-        for _, target in _links(graphs.get(ref, {}), hosts):
+        for _, target in _links(graphs.get(ref, {}), by_host):
             if target not in before:
                 before[target] = ref
                 waiting.append(target)
@@ -65,7 +65,7 @@ def _back(ref: Ref | None, before: Mapping[Ref, Ref | None]) -> tuple[Ref, ...]:
     return tuple(reversed(way))
 
 
-def _links(graph: Raw, hosts: Mapping[str, Ref]) -> Iterator[Link]:
+def _links(graph: Raw, by_host: Mapping[str, Ref]) -> Iterator[Link]:
     """What leads out of a graph to other graphs, in the order of its nodes.
 
     A host may be the name alone, which is one of the graph's own namespace.
@@ -80,7 +80,7 @@ def _links(graph: Raw, hosts: Mapping[str, Ref]) -> Iterator[Link]:
         called = target.get("serviceUrl")
         if isinstance(called, str) and not is_of_model(called):
             host = urls.host_of(called)
-            ref = hosts.get(host) or hosts.get(f"{host}.{namespace}")
+            ref = by_host.get(host) or by_host.get(f"{host}.{namespace}")
             if ref is not None:
                 yield f"{path}.serviceUrl", ref
 
@@ -110,12 +110,7 @@ def is_of_model(url: str) -> bool:
         return False
 
 
-def graphs_by_host(graphs: Iterable[Raw]) -> Mapping[str, Ref]:
-    """The in-cluster and published host names of graphs."""
-    return _hosts(graphs)
-
-
-def _hosts(graphs: Iterable[Raw]) -> dict[str, Ref]:
+def hosts(graphs: Iterable[Raw]) -> dict[str, Ref]:
     """The host names by which each graph is reached."""
     found: dict[str, Ref] = {}
     for graph in graphs:

@@ -70,7 +70,7 @@ def _same_again(place: Place) -> Iterator[Refusal]:
     step, fallback = place.step, place.step.fallback
     if fallback is None or step.path:
         return
-    for field in ("nodeName", "serviceName", "serviceUrl", "graphName"):
+    for field in places.TARGETS:
         if getattr(fallback, field) and getattr(fallback, field) == getattr(step, field):
             yield Refusal(
                 f"the fallback of {place} is the target of the step itself, which has just failed",

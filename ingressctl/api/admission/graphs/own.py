@@ -18,7 +18,6 @@ PROTOCOLS = ("", "http", "kubernetes.io/h2c")
 MAX_ATTEMPTS = 10
 
 _DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}")
-_TARGETS = ("nodeName", "serviceName", "serviceUrl", "graphName")
 
 
 def refusals(spec: Spec) -> Iterator[Refusal]:
@@ -122,13 +121,13 @@ def _retries(retries: Retries, path: str) -> Iterator[Refusal]:
 
 
 def _fallback(fallback: Fallback, path: str, who: str) -> Iterator[Refusal]:
-    given = [field for field in _TARGETS if getattr(fallback, field)]
+    given = [field for field in places.TARGETS if getattr(fallback, field)]
     resolved = fallback.serviceUrl and (fallback.serviceName or fallback.graphName)
     if len(given) != 1 and not (resolved and len(given) == 2):
         yield Refusal(
             f"the fallback of {who} must have one target, it has {len(given)}",
             path,
-            f"write one of {', '.join(_TARGETS)}",
+            f"write one of {', '.join(places.TARGETS)}",
         )
     if fallback.serviceUrl:
         yield from steps.url(fallback.serviceUrl, f"{path}.serviceUrl", f"the fallback of {who}")

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ingressctl.api.inferencegraphs import Node, Spec, Step
+from ingressctl.api.inferencegraphs import Fallback, Node, Spec, Step
+
+TARGETS = ("nodeName", "serviceName", "serviceUrl", "graphName")
+"""The fields of a step or a fallback that name what is called."""
 
 _PLAIN = re.compile(r"[\w-]+")
 
@@ -50,3 +53,11 @@ def steps(spec: Spec) -> Iterator[Place]:
     """Every step of the graph."""
     for name, node in nodes(spec):
         yield from of_node(name, node)
+
+
+def targets(spec: Spec) -> Iterator[tuple[str, Step | Fallback]]:
+    """Every step and every fallback, by the path of the field that holds it."""
+    for place in steps(spec):
+        yield place.path, place.step
+        if place.step.fallback is not None:
+            yield f"{place.path}.fallback", place.step.fallback

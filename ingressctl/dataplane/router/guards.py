@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ingressctl.dataplane.router import faults
+from ingressctl.dataplane.router import faults, wire
 from ingressctl.dataplane.router.faults import Failed
 from ingressctl.dataplane.router.limits import Gate, Released
 from ingressctl.dataplane.router.ports import Answer, Series, StepFailed
@@ -57,7 +57,7 @@ class Retried:
         return run.until is None or asyncio.get_running_loop().time() + pause < run.until
 
 
-class Gated:
+class Gated(Calling):
     """A call of which only some are in flight at a time."""
 
     __slots__ = ("call", "gate", "label")
@@ -66,13 +66,6 @@ class Gated:
         self.call = call
         self.gate = gate
         self.label = call.label
-
-    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
-        """See Step."""
-        try:
-            return await self.ask(run, payload, stream=stream)
-        except StepFailed as failed:
-            raise faults.of_call(failed, self.label) from None
 
     async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """Wait for a place, call, and give the place back when the answer is whole."""
@@ -136,6 +129,5 @@ class Within:
 
 async def given_up(answer: Answer) -> None:
     """Nobody takes the answer: a stream of it is closed."""
-    close = getattr(answer.stream, "aclose", None)
-    if close is not None:
-        await close()
+    if answer.stream is not None:
+        await wire.closed(answer.stream)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from copy import copy
 
-from ingressctl.dataplane.router import addresses, bodies, faults
+from ingressctl.dataplane.router import addresses, bodies
 from ingressctl.dataplane.router.guards import given_up
 from ingressctl.dataplane.router.ports import Answer, StepFailed
-from ingressctl.dataplane.router.steps import Call, Payload, Run
+from ingressctl.dataplane.router.steps import Call, Calling, Payload, Run
 
 MOST = 10
 REPEATED = (307, 308)
@@ -15,7 +15,7 @@ REPEATED = (307, 308)
 STATUSES = (301, 302, 303, *REPEATED)
 
 
-class Following:
+class Following(Calling):
     """A call that goes where its answers point."""
 
     __slots__ = ("call", "label", "url")
@@ -24,13 +24,6 @@ class Following:
         self.call = call
         self.label = call.label
         self.url = url
-
-    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
-        """See Step."""
-        try:
-            return await self.ask(run, payload, stream=stream)
-        except StepFailed as failed:
-            raise faults.of_call(failed, self.label) from None
 
     async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """Call, and call again where the answer says. Raises StepFailed."""

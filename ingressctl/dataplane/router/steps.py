@@ -78,22 +78,30 @@ class Step(Protocol):
         ...
 
 
-class Calling(Step, Protocol):
+class Calling:
     """A step that is a call, so that it can be tried again."""
+
+    __slots__ = ()
 
     label: str
 
     async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """Call once. Raises StepFailed."""
-        ...
+        raise NotImplementedError
+
+    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
+        """See Step."""
+        try:
+            return await self.ask(run, payload, stream=stream)
+        except StepFailed as failed:
+            raise faults.of_call(failed, self.label) from None
 
 
-class Call:
+class Call(Calling):
     """A call of a service."""
 
     __slots__ = (
         "accepts_gzip",
-        "default_type",
         "inwards",
         "label",
         "method",
@@ -128,14 +136,6 @@ class Call:
         self.seconds = seconds
         self.series = series
         self.accepts_gzip = accepts_gzip
-
-    async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
-        """See Step."""
-        try:
-            answer = await self.ask(run, payload, stream=stream)
-        except StepFailed as failed:
-            raise faults.of_call(failed, self.label) from None
-        return answer
 
     async def ask(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """Call once. Raises StepFailed."""

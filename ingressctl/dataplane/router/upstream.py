@@ -65,26 +65,19 @@ class Client:
             len(body),
         )
         caller = pool.idle.pop() if pool.idle else await pool.connect(until)
-        answer = caller.ask(head, body, until=until, stream=stream)
-        try:
-            return await answer
-        except asyncio.CancelledError:
-            caller.leave(answer)
-            raise
-        except StepFailed:
-            if not caller.unseen:
+        while True:
+            answer = caller.ask(head, body, until=until, stream=stream)
+            try:
+                return await answer
+            except asyncio.CancelledError:
+                caller.leave(answer)
                 raise
-        finally:
-            del answer  # its exception keeps this frame, which must not keep it in turn
-        caller = await pool.connect(until)
-        answer = caller.ask(head, body, until=until, stream=stream)
-        try:
-            return await answer
-        except asyncio.CancelledError:
-            caller.leave(answer)
-            raise
-        finally:
-            del answer
+            except StepFailed:
+                if not caller.unseen:  # which no new connection is, so this is left in two turns
+                    raise
+            finally:
+                del answer  # its exception keeps this frame, which must not keep it in turn
+            caller = await pool.connect(until)
 
     def close(self) -> None:
         """End everything that is open."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ingressctl.api import gjson
 from ingressctl.dataplane.router import bodies, faults, packing, reference
 from ingressctl.dataplane.router.faults import Failed
-from ingressctl.dataplane.router.nodes import Entry, Manner, Telling
+from ingressctl.dataplane.router.nodes import Entry, Manner, Steps, Telling
 from ingressctl.dataplane.router.ports import Answer
 from ingressctl.dataplane.router.propagation import ENTITY
 from ingressctl.dataplane.router.steps import Payload, Run
@@ -24,18 +24,15 @@ class Decided(Exception):
         self.answer = answer
 
 
-class Ensemble:
+class Ensemble(Steps):
     """See the module. A Hard step that fails decides, and the rest is cancelled."""
 
-    __slots__ = ("entries", "keys", "manner", "name", "telling")
+    __slots__ = ("keys",)
 
     def __init__(
         self, name: str, entries: Sequence[Entry], manner: Manner, telling: Telling | None
     ) -> None:
-        self.name = name
-        self.entries = tuple(entries)
-        self.manner = manner
-        self.telling = telling
+        super().__init__(name, entries, manner, telling)
         self.keys = tuple(bodies.key(entry.name) for entry in entries)
 
     async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
@@ -78,8 +75,7 @@ class Ensemble:
         return body if self.manner.splices else reference.again(body)
 
     def _deciding(self, entry: Entry, answer: Answer) -> Answer:
-        if self.telling is not None:
-            self.telling.taken(self.name, entry.name, "it is Hard and failed: it decides")
+        self._tell(entry, "it is Hard and failed: it decides")
         if not self.manner.splices:
             answer.body = self._value(entry, answer)
         return answer

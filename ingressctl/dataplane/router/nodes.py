@@ -93,8 +93,8 @@ class Telling:
         """A step was taken, or ended its node."""
 
 
-class Sequence_:  # noqa: N801 - Sequence is a type of Python
-    """One step after the other; the last one that ran gives the answer."""
+class Steps:
+    """What the kinds of node have in common: their steps, and whom they tell of them."""
 
     __slots__ = ("entries", "manner", "name", "telling")
 
@@ -105,6 +105,16 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
         self.entries = tuple(entries)
         self.manner = manner
         self.telling = telling
+
+    def _tell(self, entry: Entry, why: str) -> None:
+        if self.telling is not None:
+            self.telling.taken(self.name, entry.name, why)
+
+
+class Sequence_(Steps):  # noqa: N801 - Sequence is a type of Python
+    """One step after the other; the last one that ran gives the answer."""
+
+    __slots__ = ()
 
     async def run(self, run: Run, payload: Payload, *, stream: bool) -> Answer:
         """See Step."""
@@ -169,15 +179,11 @@ class Sequence_:  # noqa: N801 - Sequence is a type of Python
         kept = [field for field in payload.entity if field[0] == b"content-type"]
         return Payload(changed, kept, payload.largest)
 
-    def _tell(self, entry: Entry, why: str) -> None:
-        if self.telling is not None:
-            self.telling.taken(self.name, entry.name, why)
 
-
-class Switch:
+class Switch(Steps):
     """The first step whose condition the request meets."""
 
-    __slots__ = ("default", "entries", "fixed", "manner", "name", "telling")
+    __slots__ = ("default", "fixed")
 
     def __init__(
         self,
@@ -188,11 +194,9 @@ class Switch:
         *,
         is_root: bool,
     ) -> None:
-        self.name = name
-        self.manner = manner
-        self.telling = telling
+        asked = [entry for entry in entries if entry.condition is not None]
+        super().__init__(name, asked, manner, telling)
         self.fixed = is_root
-        self.entries = tuple(entry for entry in entries if entry.condition is not None)
         others = [entry for entry in entries if entry.condition is None]
         self.default = others[0] if others and manner.has_default else None
 
@@ -226,15 +230,11 @@ class Switch:
         cause = "None of the routes matched with the switch condition"
         return Failed("route", 404, cause, fixed=self.fixed)
 
-    def _tell(self, entry: Entry, why: str) -> None:
-        if self.telling is not None:
-            self.telling.taken(self.name, entry.name, why)
 
-
-class Splitter:
+class Splitter(Steps):
     """One step by chance, as its weight is."""
 
-    __slots__ = ("bounds", "entries", "name", "random", "telling", "total")
+    __slots__ = ("bounds", "random", "total")
 
     def __init__(
         self,
@@ -245,10 +245,8 @@ class Splitter:
         *,
         random: Callable[[], float],
     ) -> None:
-        self.name = name
-        self.telling = telling
+        super().__init__(name, entries, manner, telling)
         self.random = random
-        self.entries = tuple(entries)
         self.bounds = tuple(accumulate(entry.weight or 0 for entry in entries))
         total = self.bounds[-1] if self.bounds else 0
         self.total = float(total) if manner.shares else 100.0

@@ -180,7 +180,7 @@ def _walked(
             body,
             answers,
             compat=shown.settings.compat,
-            propagate=None if ready.propagate is None else list(ready.propagate),
+            propagate=ready.propagate,
             seed=seed,
         )
     return found

@@ -135,13 +135,13 @@ def _plan(graph: Graph, process: Process) -> Plan:
         read = graphs.parse(_text(graph), compat, name=graph.graph_file or "--graph-json")
     except graphs.Unfit as unfit:
         raise CommandFault(Problem(text, remedy) for text, remedy in unfit.faults) from None
-    patterns = _patterns(compat)
+    found = patterns(os.environ.get("PROPAGATE_HEADERS"), compat)
     drain = process.drain_seconds
     return Plan(
         spec=read.spec,
         unknown=read.unknown,
-        propagate=tuple(patterns or ()),
-        build=functools.partial(engine.build, propagate=patterns, compat=compat),
+        propagate=tuple(found or ()),
+        build=functools.partial(engine.build, propagate=found, compat=compat),
         compat=compat,
         file=Path(graph.graph_file) if graph.graph_file else None,
         max_request_bytes=process.max_request_bytes,
@@ -151,12 +151,12 @@ def _plan(graph: Graph, process: Process) -> Plan:
     )
 
 
-def _patterns(compat: Compat) -> list[str] | None:
-    """The headers of clients that reach the steps. Raises CommandFault."""
+def patterns(text: str | None, compat: Compat) -> list[str] | None:
+    """The headers of clients that reach the steps, by PROPAGATE_HEADERS. Raises CommandFault."""
     from ingressctl.dataplane.router import propagation  # noqa: PLC0415
 
     try:
-        return propagation.of_environment(os.environ.get("PROPAGATE_HEADERS"), compat)
+        return propagation.of_environment(text, compat)
     except propagation.NoList as fault:
         raise CommandFault.of(
             f"PROPAGATE_HEADERS is no JSON list of texts: {fault}",

@@ -13,6 +13,7 @@ from ingressctl.api.inferencegraphs import Spec
 from ingressctl.cli import suggesting
 from ingressctl.cli.output import safe
 from ingressctl.cli.problems import CommandFault
+from ingressctl.cli.router import patterns
 from ingressctl.core.differences import Compat
 from ingressctl.core.table import Request
 from ingressctl.dataplane.router import own, ports, settings, walking, wire
@@ -77,10 +78,13 @@ def walk(
     answers: Mapping[str, Stub],
     *,
     compat: Compat,
-    propagate: list[str] | None,
+    propagate: str | None,
     seed: int,
 ) -> Walk:
-    """What the router of a graph would do with a request."""
+    """What the router of a graph would do with a request, given its PROPAGATE_HEADERS.
+
+    Raises CommandFault where the router would not start with them.
+    """
     method, path = request.method.encode(), request.path.encode()
     own_one = _own(ports.Request(method, path, (), given), spec, compat)
     if own_one is not None:
@@ -94,7 +98,7 @@ def walk(
         ports.Request(method, path, headers, given),
         answers,
         compat=compat,
-        propagate=propagate,
+        propagate=patterns(propagate, compat),
         chance=random.Random(seed).random,
     )
 

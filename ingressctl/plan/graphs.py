@@ -20,7 +20,7 @@ from ingressctl.core.values import Value
 from ingressctl.core.world import Reads, World
 from ingressctl.plan import chain
 from ingressctl.plan.explanation import Branch, Explanation, leaves
-from ingressctl.sources.graph import targets, view
+from ingressctl.sources.graph import pods, targets, view
 from ingressctl.sources.graph.scope import KNATIVE_SERVICE
 
 _REVISION = re.compile(r"-\d{5}(-private)?$")
@@ -30,12 +30,12 @@ Url = Callable[[str], str]
 
 
 class Runnable(Value, frozen=True):
-    """A graph in which every step that is not a node has a URL. `propagate` are the patterns
-    of the configuration: headers that every step gets."""
+    """A graph in which every step that is not a node has a URL. `propagate` is what its
+    router has in PROPAGATE_HEADERS, None where the variable is not set."""
 
     ref: Ref
     spec: Spec
-    propagate: tuple[str, ...] | None
+    propagate: str | None
 
 
 def met(answer: Explanation, world: World) -> tuple[Raw, ...]:
@@ -81,10 +81,10 @@ def runnable(
     resolved = targets.resolve(graph.namespace, graph.spec, reads).spec
     spec = _mapped(resolved, lambda step: _named(step, graph.namespace, settings))
     try:
-        names = configuration.router(reads).headers.propagate
+        propagate = pods.propagated(configuration.router(reads), reads)
     except configmaps.ConfigFault:
-        names = None
-    return Runnable(graph.ref, spec, None if names is None else tuple(names))
+        propagate = None
+    return Runnable(graph.ref, spec, propagate)
 
 
 def of_owners(

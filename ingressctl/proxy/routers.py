@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import shutil
 import sys
@@ -19,10 +18,11 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 import msgspec
 
+from ingressctl.api import urls
 from ingressctl.core.model import Service
 from ingressctl.plan import graphs
 from ingressctl.plan.graphs import Runnable
@@ -36,7 +36,7 @@ LET_GO_SECONDS = 3.0
 AGAIN_SECONDS = 1.0
 """Until a router that ended is started again."""
 
-PORTS = {"http": 80, "https": 443}
+HEADERS = "PROPAGATE_HEADERS"
 
 
 @dataclass(slots=True)
@@ -82,8 +82,11 @@ class Routers:
         for service, graph in wanted.items():
             router = self._routers[service]
             _write(router.folder / "graph.json", msgspec.json.encode(graph.spec))
+            environment = _environment(graph, compat)
+            if router.running is not None and router.environment != environment:
+                await self._halt(router)  # it has its own at its start alone
             if router.running is None:
-                router.environment = {**_environment(graph), "INGRESSCTL_COMPAT": compat}
+                router.environment = environment
                 router.running = asyncio.create_task(self._run(service, router))
                 await self._ready(service, router)
 
@@ -107,8 +110,9 @@ class Routers:
     def _made(self, service: Service) -> _Router:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="ingressctl-graphs-"))
-        folder = self._folder / f"{service.namespace}.{service.name}"
-        folder.mkdir()
+        # One of the same graph may be leaving still, so a name of its own.
+        prefix = f"{service.namespace}.{service.name}-"
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=self._folder))
         port = envoy.claim_port(0)
         words = (
             *(sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), sys.executable),
@@ -124,7 +128,7 @@ class Routers:
             with (router.folder / "log").open("ab") as log:
                 process = await asyncio.create_subprocess_exec(
                     *router.words,
-                    env={**os.environ, **router.environment},
+                    env=router.environment,
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -157,11 +161,15 @@ class Routers:
             await self._ended(router)
 
     async def _ended(self, router: _Router) -> None:
-        if router.running is not None:
-            router.running.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await router.running
+        await self._halt(router)
         shutil.rmtree(router.folder, ignore_errors=True)
+
+    async def _halt(self, router: _Router) -> None:
+        running, router.running = router.running, None
+        if running is not None:
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,41 +187,35 @@ class Places:
 
     def url(self, url: str) -> str:
         """The URL to call in place of one; what is not of the cluster stays."""
-        service = service_of(url, self.cluster_domain)
-        if service is None:
+        named = service_of(url, self.cluster_domain)
+        if named is None:
             return url
-        parts = urlsplit(url)
-        found = self.addresses(service, parts.port or PORTS.get(parts.scheme, 80))
-        if found:
-            return urlunsplit(("http", _netloc(found[0]), parts.path, parts.query, ""))
-        host = self.public(service)
-        if not host:
+        found, host = self.addresses(*named), self.public(named[0])
+        if not (found or host):
             return url
-        place = f"{host}.localhost:{self.envoy}"
+        place = _netloc(found[0]) if found else f"{host}.localhost:{self.envoy}"
+        parts = urls.read(url)
         return urlunsplit(("http", place, parts.path, parts.query, ""))
 
 
 def called(wanted: Iterable[Runnable], cluster_domain: str) -> Iterator[tuple[Service, int]]:
     """The Services of the cluster that graphs call, with ports."""
     for graph in wanted:
-        for url in graphs.urls(graph.spec):
-            service = service_of(url, cluster_domain)
-            if service is not None:
-                parts = urlsplit(url)
-                yield service, parts.port or PORTS.get(parts.scheme, 80)
+        named = (service_of(url, cluster_domain) for url in graphs.urls(graph.spec))
+        yield from filter(None, named)
 
 
-def service_of(url: str, cluster_domain: str) -> Service | None:
-    """The Service that a URL names; None for a host that is not of the cluster."""
+def service_of(url: str, cluster_domain: str) -> tuple[Service, int] | None:
+    """The Service and port that a URL names; None for a host that is not of the cluster."""
     try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
+        place = urls.read(url)
+    except urls.BadUrl:
         return None
-    name, _, rest = host.removesuffix(f".{cluster_domain}").partition(".")
+    name, _, rest = place.host.lower().removesuffix(f".{cluster_domain}").partition(".")
     namespace, dot, svc = rest.partition(".")
     if not dot or svc != "svc":
         return None
-    return Service(namespace, name)
+    return Service(namespace, name), place.port
 
 
 def _netloc(address: Address) -> str:
@@ -221,10 +223,11 @@ def _netloc(address: Address) -> str:
     return f"{host}:{address.port}"
 
 
-def _environment(graph: Runnable) -> dict[str, str]:
-    if graph.propagate is None:
-        return {}
-    return {"PROPAGATE_HEADERS": json.dumps(list(graph.propagate))}
+def _environment(graph: Runnable, compat: str) -> dict[str, str]:
+    """That of a router in a cluster: this one's own PROPAGATE_HEADERS are not meant."""
+    kept = {name: text for name, text in os.environ.items() if name != HEADERS}
+    given = {} if graph.propagate is None else {HEADERS: graph.propagate}
+    return {**kept, **given, "INGRESSCTL_COMPAT": compat}
 
 
 def _write(path: Path, text: bytes) -> None:

@@ -41,10 +41,10 @@ def graph(*steps: dict[str, Any], name: str = "g", kind: str = "Sequence", **nod
     )
 
 
-def world(*graphs: str) -> str:
+def world(*graphs: str, router: dict[str, Any] = ROUTER) -> str:
     config, service, backend = manifest().split("---\n")
     settings = yaml.safe_load(config)
-    settings["data"]["router"] = json.dumps(ROUTER)
+    settings["data"]["router"] = json.dumps(router)
     config = yaml.safe_dump(settings)
     other = service.replace("name: m\n", "name: k\n")
     return "---\n".join((config, service, other, backend, *graphs))
@@ -183,3 +183,35 @@ def _router_of(run: Running) -> _Found:
         check=True,
     )
     return _Found(int(found.stdout.split()[0]))
+
+
+async def test_a_graph_that_comes_back_while_its_router_leaves_is_served(file: Path) -> None:
+    """As an editor saves: the file is away for a moment."""
+    text = file.read_text()
+    async with running(file, settings=READY) as run:
+        file.write_text(world())
+        async with asyncio.timeout(PATIENCE):
+            while (await post(run))[0] != 404:
+                await asyncio.sleep(0.02)
+        file.write_text(text)
+        async with asyncio.timeout(PATIENCE):
+            while (await post(run))[0] != 200:
+                await asyncio.sleep(0.02)
+
+
+async def test_other_headers_of_the_configuration_reach_the_steps(file: Path) -> None:
+    asked = ROUTER | {"headers": {"propagate": ["x-tenant"]}}
+    async with running(file, settings=READY) as run:
+        assert "x-tenant" not in (await tenant(run))
+        file.write_text(world(graph({"name": "one", "serviceName": "m"}), router=asked))
+        async with asyncio.timeout(PATIENCE):
+            while (await tenant(run)).get("x-tenant") != "acme":
+                await asyncio.sleep(0.05)
+
+
+async def tenant(run: Running) -> dict[str, str]:
+    """The headers that the step saw of a request with one more; none while a router starts."""
+    url, headers = f"http://127.0.0.1:{run.port}/", {"Host": HOST, "X-Tenant": "acme"}
+    async with aiohttp.request("POST", url, json={}, headers=headers) as answer:
+        found: dict[str, str] = (await answer.json())["headers"] if answer.status == 200 else {}
+        return found

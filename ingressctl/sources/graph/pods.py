@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from ingressctl.api import dns
+from ingressctl.api.configmaps import RouterConfig
 from ingressctl.api.refs import Raw
+from ingressctl.core.world import Reads
 from ingressctl.sources.graph import argument
 from ingressctl.sources.graph.scope import CONFIG_MAP, GRAPH_LABEL, Scope
 
@@ -40,7 +42,7 @@ def container(scope: Scope, stored: Raw | None) -> dict[str, Any]:
     if router.command:
         made["command"] = list(router.command)
     made["args"] = _args(scope, stored)
-    headers = _headers(scope)
+    headers = propagated(scope.router, scope.reads)
     if headers is not None:  # an empty value is not stored
         made["env"] = [{"name": VARIABLE, **({"value": headers} if headers else {})}]
     if scope.mounts_graph:
@@ -94,20 +96,21 @@ def _args(scope: Scope, stored: Raw | None) -> list[str]:
     return args if compat == "better" else [*args, "--compat", compat]
 
 
-def _headers(scope: Scope) -> str | None:
-    """The names of the headers that every step gets; None leaves the variable out.
+def propagated(router: RouterConfig, reads: Reads) -> str | None:
+    """PROPAGATE_HEADERS of a router: the names of the headers that every step gets; None leaves
+    the variable out.
 
     An empty list would hand on everything (IG-D3). A pattern with a comma in it needs a list
     that is not split at commas (IG-D16).
     """
-    names = scope.router.headers.propagate
+    names = router.headers.propagate
     if names is None:
         return None
-    if scope.reads.differs("IG-D3"):
+    if reads.differs("IG-D3"):
         names = tuple(name for name in names if name)
         if not names:
             return None
-    if scope.reads.differs("IG-D16") and any("," in name for name in names):
+    if reads.differs("IG-D16") and any("," in name for name in names):
         return json.dumps(names, separators=(",", ":"), ensure_ascii=False)
     return ",".join(names)
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ingressctl.api.refs import Ref
+from ingressctl.core.differences import Compat
 from ingressctl.core.model import Service
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
 from ingressctl.plan import graphs
+from tests.unit.graph import making
 
 IG = ("serving.kserve.io", "InferenceGraph")
 
@@ -62,3 +66,35 @@ def test_urls_are_replaced_where_they_are() -> None:
     spec = graphs.runnable(obj, world, Settings(), {}).spec
     changed = graphs.with_urls(spec, lambda url: url.replace("out", "in"))
     assert list(graphs.urls(changed)) == ["http://in/p"]
+
+
+def configured(compat: str, names: list[str]) -> str | None:
+    """PROPAGATE_HEADERS of the router of a graph where the configuration has these names."""
+    obj = making.graph()
+    world = World.of([making.config({"headers": {"propagate": names}}), obj])
+    return graphs.runnable(obj, world, Settings(compat=Compat.parse(compat)), {}).propagate
+
+
+@pytest.mark.parametrize(
+    ("compat", "names", "text"),
+    [
+        ("better", ["x-a", "x-b"], "x-a,x-b"),
+        ("better", ["x-(a,b)"], '["x-(a,b)"]'),
+        ("better", [], None),
+        ("kserve", [], ""),
+        ("kserve", ["x-(a,b)"], "x-(a,b)"),
+    ],
+)
+def test_headers_are_those_that_the_router_has_in_a_cluster(
+    compat: str, names: list[str], text: str | None
+) -> None:
+    """Under kserve an empty list hands on everything, and a list is never JSON."""
+    assert configured(compat, names) == text
+    cluster = making.Cluster.of(
+        making.config({"headers": {"propagate": names}}), making.graph(), compat=compat
+    )
+    cluster.look()
+    template = cluster.get(making.DEPLOYMENT)["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    told = {item["name"]: item.get("value", "") for item in container.get("env") or ()}
+    assert told.get("PROPAGATE_HEADERS") == text

@@ -18,7 +18,7 @@ from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.dataplane.router.walking import Stub, Walk
+from ingressctl.dataplane.router.walking import Walk
 from ingressctl.plan import explain, graphs, missing, written
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -42,27 +42,7 @@ def command(
             "-X", "--method", metavar="METHOD", help="Method [default: GET, POST with -d]."
         ),
     ] = "",
-    data: Annotated[
-        str | None,
-        typer.Option(
-            "-d",
-            "--data",
-            metavar="BODY",
-            help="Body, or @FILE: goes through the steps of an InferenceGraph.",
-        ),
-    ] = None,
-    answer: Annotated[
-        list[str],
-        typer.Option(
-            "--answer",
-            metavar="STEP=BODY",
-            help="What a step of a graph answers: BODY, @FILE, STATUS, STATUS:BODY, or down "
-            "(repeat) [default: what a model of its protocol would].",
-        ),
-    ] = [],  # noqa: B006 - typer copies it
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="For the choice of a Splitter.")
-    ] = 0,
+    body: walks.Body,
     via: Annotated[
         str,
         typer.Option(
@@ -106,13 +86,12 @@ def command(
       ingressctl explain http://graph-ns.example.com/ -f graph.yaml -d @b.json --answer dogs=503
     """
     with telling.guarded(talk) as printer:
-        request = parse_request(url, header, method or ("GET" if data is None else "POST"))
-        answers = _answers(answer, data)
-        body = None if data is None else walks.body(data)
+        request = parse_request(url, header, method or ("GET" if body.data is None else "POST"))
+        trial = walks.trial(body)
         shown = scene.build(given, rules, chosen, base, printer, need_files=False)
         made = _derived(shown, request)
         told = _asked(request, via, made.world, shown, made.carried)
-        walked = _walked(told, made.world, shown, body, answers, seed)
+        walked = _walked(told, made.world, shown, trial) if trial else {}
         heard = (*telling.of_inputs(shown), *made.refused, *made.underived)
         said = telling.told(heard, shown, verdict)
         printer.findings(said, bar=verdict.fail_on)
@@ -146,44 +125,26 @@ def _print(
         printer.data(("", *walks.lines(name, walk, trace=trace)))
 
 
-def _answers(texts: list[str], data: str | None) -> dict[str, Stub]:
-    """What steps answer. Raises CommandFault."""
-    if texts and data is None:
-        raise CommandFault.of(
-            "--answer is about the steps of a graph, which are asked with a body", "add -d BODY"
-        )
-    return walks.stubs(texts)
-
-
 def _walked(
-    answer: explain.Explanation,
-    world: World,
-    shown: Scene,
-    body: bytes | None,
-    answers: Mapping[str, Stub],
-    seed: int,
+    answer: explain.Explanation, world: World, shown: Scene, trial: walks.Trial
 ) -> dict[str, Walk]:
     """The request through each graph that it may come to. Raises CommandFault."""
-    if body is None:
-        return {}
-    found = {}
     met = [
         graphs.runnable(graph, world, shown.settings, shown.providers)
         for graph in graphs.met(answer, world)
     ]
     if met:
-        walks.check_names(answers, (ready.spec for ready in met))
-    for ready in met:
-        found[str(ready.ref)] = walks.walk(
+        walks.check_names(trial.answers, (ready.spec for ready in met))
+    return {
+        str(ready.ref): walks.walk(
             ready.spec,
             answer.request,
-            body,
-            answers,
+            trial,
             compat=shown.settings.compat,
             propagate=ready.propagate,
-            seed=seed,
         )
-    return found
+        for ready in met
+    }
 
 
 def _asked(

@@ -6,8 +6,11 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from ingressctl.api.inferencegraphs import Spec
 from ingressctl.cli import suggesting
@@ -21,6 +24,53 @@ from ingressctl.dataplane.router.walking import Event, Stub, Walk
 
 SHOWN = 2000
 """Bytes of a body that the text shows; JSON has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What goes through the steps of a graph, and how they are stood in for."""
+
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "-d",
+            "--data",
+            metavar="BODY",
+            help="Body, or @FILE: goes through the steps of an InferenceGraph.",
+        ),
+    ] = None
+    answer: Annotated[
+        list[str],
+        typer.Option(
+            "--answer",
+            metavar="STEP=BODY",
+            help="What a step of a graph answers: BODY, @FILE, STATUS, STATUS:BODY, or down "
+            "(repeat) [default: what a model of its protocol would].",
+        ),
+    ] = field(default_factory=list)
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="For the choice of a Splitter.")
+    ] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The same, read. `seed` is for the choice of a Splitter."""
+
+    body: bytes
+    answers: Mapping[str, Stub]
+    seed: int
+
+
+def trial(given: Body) -> Trial | None:
+    """What is to be tried; None without a body. Raises CommandFault."""
+    if given.data is not None:
+        return Trial(body(given.data), stubs(given.answer), given.seed)
+    if given.answer:
+        raise CommandFault.of(
+            "--answer is about the steps of a graph, which are asked with a body", "add -d BODY"
+        )
+    return None
 
 
 def body(text: str, *, flag: str = "-d") -> bytes:
@@ -74,19 +124,17 @@ def check_names(answers: Iterable[str], specs: Iterable[Spec]) -> None:
 def walk(
     spec: Spec,
     request: Request,
-    given: bytes,
-    answers: Mapping[str, Stub],
+    trial: Trial,
     *,
     compat: Compat,
     propagate: str | None,
-    seed: int,
 ) -> Walk:
     """What the router of a graph would do with a request, given its PROPAGATE_HEADERS.
 
     Raises CommandFault where the router would not start with them.
     """
     method, path = request.method.encode(), request.path.encode()
-    own_one = _own(ports.Request(method, path, (), given), spec, compat)
+    own_one = _own(ports.Request(method, path, (), trial.body), spec, compat)
     if own_one is not None:
         return Walk((), own_one.status, own_one.body)
     headers = [
@@ -95,11 +143,11 @@ def walk(
     ]
     return walking.walk(
         spec,
-        ports.Request(method, path, headers, given),
-        answers,
+        ports.Request(method, path, headers, trial.body),
+        trial.answers,
         compat=compat,
         propagate=patterns(propagate, compat),
-        chance=random.Random(seed).random,
+        chance=random.Random(trial.seed).random,
     )
 
 

@@ -50,9 +50,7 @@ def command(
         shown = scene.build(
             given, rules, chosen, base, printer, need_files=False, whole=True, beneath=True
         )
-        made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
-        fault = telling.of_derived(made, shown, printer, verdict)
-        obj = targets.find(target, shown, made.world, namespace=given.namespace)
+        obj, made, fault = targets.about(target, shown, given.namespace, printer, verdict)
         told = _described(obj, shown, made)
         found = telling.told(told.findings, shown, verdict)
         _print(told, found, form, shown, printer)

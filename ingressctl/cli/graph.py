@@ -12,7 +12,7 @@ from ingressctl.api import inferencegraphs
 from ingressctl.api.refs import Raw, ref_of
 from ingressctl.cli import names, options, scene, targets, telling
 from ingressctl.cli.problems import CommandFault
-from ingressctl.plan import chain, written
+from ingressctl.plan import chain
 from ingressctl.plan.drawing import dot, graphs, mermaid, objects, svg, tree
 from ingressctl.plan.drawing.boxes import Picture
 
@@ -55,9 +55,7 @@ def command(
         shown = scene.build(
             given, rules, chosen, base, printer, need_files=False, whole=True, beneath=True
         )
-        made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
-        fault = telling.of_derived(made, shown, printer, verdict)
-        obj = targets.find(target, shown, made.world, namespace=given.namespace)
+        obj, made, fault = targets.about(target, shown, given.namespace, printer, verdict)
         if ref_of(obj)[:2] == inferencegraphs.KIND and not whole:
             picture = graphs.draw(str(ref_of(obj)), _spec(obj))
         else:

@@ -6,11 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 from ingressctl.api.refs import Raw, Ref, display_kind, ref_of
+from ingressctl.cli import options, telling
+from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.world import World
-from ingressctl.plan import kindnames
+from ingressctl.plan import kindnames, written
 from ingressctl.plan.kinds import Resource
+from ingressctl.plan.written import Derived
 
 
 def split(text: str) -> tuple[tuple[Resource, ...], str]:
@@ -34,6 +37,16 @@ def resources(word: str) -> tuple[Resource, ...]:
     raise CommandFault.of(
         f"there is no kind {word!r} here", f"{remedy}choose one such as inferenceservices or vs"
     )
+
+
+def about(
+    target: str, shown: Scene, namespace: str, printer: Printer, verdict: options.Verdict
+) -> tuple[Raw, Derived, bool]:
+    """The object that KIND/NAME names in what follows from the scene, that, and whether
+    something does not follow, which is told. Raises CommandFault."""
+    made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
+    fault = telling.of_derived(made, shown, printer, verdict)
+    return find(target, shown, made.world, namespace=namespace), made, fault
 
 
 def find(text: str, shown: Scene, world: World, *, namespace: str) -> Raw:
@@ -89,8 +102,8 @@ def _nothing(
             f"there is no {called}: the cluster does not serve {plural}", "install its CRD"
         )
     identities = {kind.identity for kind in kinds}
-    written = (item.ref for item in shown.laid.written if item.ref[:2] in identities)
-    left_out = [ref for ref in written if ref.name == name and world.get(ref) is None]
+    given = (item.ref for item in shown.laid.written if item.ref[:2] in identities)
+    left_out = [ref for ref in given if ref.name == name and world.get(ref) is None]
     if left_out:
         return CommandFault.of(f"{left_out[0]} is refused", "correct what is said of it above")
     others = [ref_of(obj) for kind in kinds for obj in world.list(kind.identity)]

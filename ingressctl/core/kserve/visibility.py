@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import (
     CLUSTER_LOCAL,
@@ -14,9 +16,15 @@ from ingressctl.core.world import Reads
 
 def labelled_local(service: Served, mode: str, reads: Reads) -> bool:
     """The visibility label of the mode; of either mode with difference Q46."""
+    if reads.differs("Q46"):
+        return labelled_either(service.labels)
     own = KSERVE_VISIBILITY if mode == "Standard" else KNATIVE_VISIBILITY
-    keys = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY) if reads.differs("Q46") else (own,)
-    return any(service.labels.get(key) == CLUSTER_LOCAL for key in keys)
+    return service.labels.get(own) == CLUSTER_LOCAL
+
+
+def labelled_either(labels: Mapping[str, str]) -> bool:
+    """Whether the label of some mode asks for it."""
+    return any(labels.get(key) == CLUSTER_LOCAL for key in (KNATIVE_VISIBILITY, KSERVE_VISIBILITY))
 
 
 def standard_local(service: Served, ingress: IngressConfig, reads: Reads) -> bool:

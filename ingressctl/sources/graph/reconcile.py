@@ -8,13 +8,7 @@ from typing import Any
 
 from ingressctl.api import configchecks, configmaps
 from ingressctl.api.admission import Refusal
-from ingressctl.api.inferenceservices import (
-    CLUSTER_LOCAL,
-    KNATIVE_VISIBILITY,
-    KSERVE_VISIBILITY,
-    MODE_ANNOTATION,
-    ViewFault,
-)
+from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
 from ingressctl.api.refs import Raw, Ref, labels_of
 from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
@@ -207,9 +201,8 @@ def _is_hidden(scope: Scope) -> bool:
 def _stays(labels: Mapping[str, str], reads: Reads) -> Keep:
     """What there is stays after a failure, but for what shows a graph outside that asked to be
     private. The mode may be what cannot be known: then the label of either counts."""
-    keys = (KNATIVE_VISIBILITY, KSERVE_VISIBILITY)
-    local = any(labels.get(key) == CLUSTER_LOCAL for key in keys)
-    return Keep(everything=True, hidden=local and reads.differs("IG-R4"))
+    hidden = visibility.labelled_either(labels) and reads.differs("IG-R4")
+    return Keep(everything=True, hidden=hidden)
 
 
 def _unresolved(scope: Scope, problems: tuple[Problem, ...]) -> tuple[Finding, ...]:

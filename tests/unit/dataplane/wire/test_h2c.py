@@ -13,7 +13,7 @@ import h2.events
 import h2.settings
 import pytest
 
-from ingressctl.dataplane.router import h2c, pool
+from ingressctl.dataplane.router import h2c, multiplexing, pool
 from ingressctl.dataplane.router.ports import StepFailed, Target
 from tests.unit.dataplane.wire.sockets import scripted, target
 from tests.unit.dataplane.wire.test_upstream import call, client, failure, none_open
@@ -340,7 +340,7 @@ async def test_what_a_reader_did_not_take_is_given_back_to_the_window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a stream that ends while the reader is behind, and of one that is left then."""
-    monkeypatch.setattr(h2c, "WINDOW", 1 << 21)
+    monkeypatch.setattr(multiplexing, "WINDOW", 1 << 21)
 
     def handle(step: Step, number: int, body: bytes) -> None:
         step.answer(number, *[b"y" * 10_000] * 40, end=body == b"ends")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.outcome import Child
 from ingressctl.core.world import Kind
-from ingressctl.sources.graph import autoscalers, knative, pods, standard
+from ingressctl.sources.graph import autoscalers, knative, observing, pods, standard
 from ingressctl.sources.graph.scope import (
     CONFIG_MAP,
     DEPLOYMENT,
@@ -46,10 +46,8 @@ def while_stopped(scope: Scope) -> tuple[Child, ...]:
 def while_waiting(scope: Scope, *, hidden: bool) -> tuple[Child, ...]:
     """A graph that is to be private, and waits: Knative shows what its Service's labels say, so
     they follow while all else stays."""
-    stored = (
-        scope.reads.get(scope.ref(KNATIVE_SERVICE)) if hidden and not scope.is_standard else None
-    )
-    if stored is None or not scope.graph.owner.controls(stored):
+    stored = observing.workload(scope) if hidden and not scope.is_standard else None
+    if stored is None:
         return ()
     return (Child(scope.ref(KNATIVE_SERVICE), knative.relabelled(scope, stored), "workloads"),)
 

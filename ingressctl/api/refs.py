@@ -98,6 +98,11 @@ def controller_of(obj: Raw) -> Raw | None:
     return None
 
 
+def is_alias(obj: Raw) -> bool:
+    """Whether a Service is only another name (ExternalName): it routes and has no pods."""
+    return (obj.get("spec") or {}).get("type") == "ExternalName"
+
+
 class Owner(NamedTuple):
     """Who an object belongs to. ``uid`` is ``""`` for objects that exist only in files."""
 

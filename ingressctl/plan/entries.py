@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ingressctl.api import configmaps
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Raw, Ref, is_alias, ref_of
 from ingressctl.core.kserve import configuration as config
 from ingressctl.core.model import External, Service, Target
 from ingressctl.core.naming import internal_host
@@ -39,9 +39,8 @@ class Doors:
         name = dns_name(target, self.reads)
         if isinstance(target, Service):
             obj = self.reads.get(Ref("", "Service", target.namespace, target.name)) or {}
-            spec = obj.get("spec") or {}
-            if spec.get("type") == "ExternalName":
-                name = str(spec.get("externalName") or "").rstrip(".")
+            if is_alias(obj):
+                name = str(obj["spec"].get("externalName") or "").rstrip(".")
         return self.behind.get(name, "")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ingressctl.api.refs import Owner, Raw, Ref, ref_of
+from ingressctl.api.refs import Owner, Raw, Ref, is_alias, ref_of
 from ingressctl.core import managed
 from ingressctl.core.outcome import Finding, Keep
 from ingressctl.core.values import Value
@@ -131,7 +131,7 @@ def is_routing(obj: Raw, kinds: tuple[Kind, ...]) -> bool:
     """Whether an object is of these kinds; of Services only aliases are routes."""
     ref = ref_of(obj)
     if (ref.group, ref.kind) == ("", "Service"):
-        return ("", "Service") in kinds and workloads.is_alias(obj)
+        return ("", "Service") in kinds and is_alias(obj)
     return (ref.group, ref.kind) in kinds
 
 

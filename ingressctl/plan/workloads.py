@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingressctl.api.refs import Raw, annotations_of, group_of, labels_of
+from ingressctl.api.refs import Raw, annotations_of, group_of, is_alias, labels_of
 from ingressctl.core import managed, templates
 from ingressctl.core.world import Reads
 
@@ -18,11 +18,6 @@ MANAGED = (
     "serving.knative.openshift.io/enablePassthrough",
 )
 """Annotations of a Knative Service that are ours; all others belong to somebody else."""
-
-
-def is_alias(obj: Raw) -> bool:
-    """Whether a Service is only another name: it routes and has no pods."""
-    return (obj.get("spec") or {}).get("type") == "ExternalName"
 
 
 DEFAULTED = frozenset({"HorizontalPodAutoscaler", "ScaledObject"})

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ingressctl.api.inferenceservices import InferenceService
-from ingressctl.api.refs import Raw, Ref, labels_of
+from ingressctl.api.refs import Raw, Ref, is_alias, labels_of
 from ingressctl.core import naming
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Kind
@@ -90,7 +90,7 @@ def _destinations(ref: Ref, obj: Raw, picture: Picture) -> Iterator[Backend]:
 def _without_port(picture: Picture) -> Iterator[Finding]:
     for source, target, port in dict.fromkeys(backends(picture)):
         obj = picture.world.get(target)
-        if obj is None or not port or spec_of(obj).get("type") == "ExternalName":
+        if obj is None or not port or is_alias(obj):
             continue
         present = [int(item.get("port") or 0) for item in spec_of(obj).get("ports") or ()]
         if present and port not in present:

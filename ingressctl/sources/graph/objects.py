@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Ref, is_alias, ref_of
 from ingressctl.core.outcome import Child
 from ingressctl.core.world import Kind
 from ingressctl.sources.graph import autoscalers, knative, observing, pods, standard
@@ -62,7 +62,7 @@ def gone(scope: Scope, children: Iterable[Child]) -> tuple[Ref, ...]:
             if (ref := ref_of(obj)) not in kept
             and ref[:2] in KINDS
             and _may_go(ref[:2], scope)
-            and not _is_alias(obj)
+            and not is_alias(obj)
         )
     )
 
@@ -74,11 +74,6 @@ def _may_go(kind: Kind, scope: Scope) -> bool:
     if (kind in OF_STANDARD) != scope.is_standard:
         return scope.reads.differs("IG-R7")
     return kind not in AUTOSCALERS or scope.reads.differs("IG-R5")
-
-
-def _is_alias(obj: Raw) -> bool:
-    """Names of a Service alone are routes, and the provider's."""
-    return (obj.get("spec") or {}).get("type") == "ExternalName"
 
 
 def _knative(scope: Scope) -> tuple[Child, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
+from ingressctl.api.refs import Raw, Ref, is_alias, labels_of, ref_of
 from ingressctl.sources.kserve.components.observing import DEPLOYMENT, KNATIVE_SERVICE
 from ingressctl.sources.kserve.components.scope import Scope
 from ingressctl.sources.kserve.components.workload import COMPONENT_LABEL, ISVC_LABEL
@@ -40,7 +40,7 @@ def _is_workload(obj: Raw) -> bool:
     ref = ref_of(obj)
     if ref[:2] not in KINDS:
         return False
-    return ref[:2] != SERVICE or (obj.get("spec") or {}).get("type") != "ExternalName"
+    return ref[:2] != SERVICE or not is_alias(obj)
 
 
 def _may_go(obj: Raw, scope: Scope) -> bool:

@@ -131,7 +131,7 @@ async def cold(bed: Bed, client: Client, size: int, figures: dict[str, float]) -
     await delete_routes(client)
     say("a plain loop sends the same routes")
     began = time.monotonic()
-    await cluster.all_at_once(cluster.create(client, body) for body in bodies)
+    await cluster.all_at_once(cluster.apply(client, body) for body in bodies)
     figures["loop_wall"] = time.monotonic() - began
     figures["cold_to_loop"] = figures["cold_wall"] / figures["loop_wall"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.cluster import answers
 from ingressctl.cluster.answers import Answered
-from ingressctl.cluster.client import MERGE, Client, Lost
+from ingressctl.cluster.client import APPLY, MERGE, Client, Lost
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.informers import Informer, State, Timing
 from ingressctl.plan.kinds import BY_IDENTITY, Resource
@@ -99,15 +99,32 @@ async def all_at_once(jobs: Iterable[Any]) -> None:
 
 
 async def create(client: Client, obj: Raw) -> None:
-    """One object, asked for again while the server is busy."""
+    """One object that was not there, or has been made by an earlier try."""
     ref = ref_of(obj)
     where = root(BY_IDENTITY[ref.group, ref.kind], ref.namespace)
+    with contextlib.suppress(_Conflict):
+        await _sent(client, "POST", where, None, obj)
+
+
+async def apply(client: Client, obj: Raw) -> None:
+    """One object, written as a controller writes it: by server-side apply."""
+    version = obj["apiVersion"].rpartition("/")[2]
+    query = {"fieldManager": "loop", "fieldValidation": "Ignore"}
+    await _sent(client, "PATCH", path(ref_of(obj), version), query, obj, APPLY)
+
+
+class _Conflict(Exception):
+    """Something of that name is there."""
+
+
+async def _sent(client: Client, *request: Any) -> None:
+    """A write, sent again while the server is busy. Raises _Conflict, Answered."""
     while True:
         try:
-            await client.send("POST", where, None, obj)
+            await client.send(*request)
         except Answered as answered:
             if answered.status == answers.CONFLICT:
-                return
+                raise _Conflict from None
             if not answered.passes:
                 raise
             await asyncio.sleep(0.2)

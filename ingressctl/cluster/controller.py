@@ -117,6 +117,7 @@ class Controller:
         self._may_write = may_write
         self._now = client.now
         self._first: set[Ref] = set()
+        self._put_off: set[Ref] = set()
         self._contests = Contests()
         self._prober = Prober(self.wake)
         self._writer = Writer(
@@ -201,6 +202,8 @@ class Controller:
             bearings=self._bearings(step),
             now=self._now(),
         )
+        if self._is_put_off(ref, plan):
+            plan = plan.without_status()
         leading, dry_run = self._may_write(), self._options.dry_run
         self._telling.planned(ref, plan, dry_run=dry_run, leading=leading)
         done = Done()
@@ -211,6 +214,16 @@ class Controller:
         if self._options.probes and not self._options.dry_run and self._may_write():
             self._probe(step, plan)
         self._noted(ref, obj, step, plan, done)
+
+    def _is_put_off(self, ref: Ref, plan: writes.Plan) -> bool:
+        """Whether the status waits for a second look, once: of ten thousand routes that are
+        made anew all come before what is told of each, and by then gateways have read them."""
+        if not (plan.passing and self.queue.is_bulk(ref)) or ref in self._put_off:
+            self._put_off.discard(ref)
+            return False
+        self._put_off.add(ref)
+        self.queue.add(ref, Urgency.BULK)
+        return True
 
     def _step(self, ref: Ref, obj: Raw) -> Step:
         """The reconcile, and what it looked at kept in mind."""
@@ -283,6 +296,7 @@ class Controller:
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
+        self._put_off.discard(ref)
         self.queue.forget(ref)
         self._telling.forget(ref)
         self._prober.forget(ref)

@@ -88,6 +88,10 @@ class Queue:
         """How many objects are worked on."""
         return len(self._active)
 
+    def is_bulk(self, ref: Ref) -> bool:
+        """Whether an object is worked on as a part of bulk work."""
+        return ref in self._in_bulk
+
     def ages(self) -> tuple[tuple[Ref, float], ...]:
         """What is worked on, and for how many seconds."""
         now = time.monotonic()

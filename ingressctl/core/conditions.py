@@ -6,7 +6,7 @@ error severity, all others are Info unless a difference says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -139,6 +139,12 @@ def stored_reason(stored: Mapping[str, Any], kind: str) -> str:
     """The reason of a condition in a stored status, or ""."""
     found = (item for item in stored.get("conditions") or () if item.get("type") == kind)
     return next((str(item.get("reason") or "") for item in found), "")
+
+
+def apart_from(status: Mapping[str, Any], kinds: Collection[str]) -> Mapping[str, Any]:
+    """A status without the conditions of some types."""
+    rest = [item for item in status.get("conditions") or () if item.get("type") not in kinds]
+    return {**status, "conditions": rest}
 
 
 def stamped(status: Mapping[str, Any], stored: Mapping[str, Any], now: str) -> Mapping[str, Any]:

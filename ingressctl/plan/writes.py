@@ -16,7 +16,7 @@ from ingressctl.api.refs import Kind, Raw, Ref, ref_of, uid_of
 from ingressctl.core import conditions
 from ingressctl.core.outcome import Event, Finding
 from ingressctl.core.settings import Settings
-from ingressctl.core.values import Value
+from ingressctl.core.values import Value, replace
 from ingressctl.core.world import World
 from ingressctl.plan import rolling, settling
 from ingressctl.plan.cascade import Step
@@ -46,7 +46,8 @@ class Plan(Value, frozen=True):
     """`stages` one after the other, then `status` (the whole new one), then `deletes`.
 
     `waiting` are objects that go later; `again` seconds until another look is due.
-    `held` tells that the first Ready waits for gateways, `routed` that routes are written.
+    `held` tells that the first Ready waits for gateways, `routed` that routes are written,
+    `passing` that the status has nothing to tell but that gateways have not read those yet.
     `answers_for` is the condition that turns False when a write is refused; `wanted` are all
     objects that are to be there and ours to write.
     """
@@ -62,6 +63,11 @@ class Plan(Value, frozen=True):
     wanted: frozenset[Ref] = frozenset()
     held: bool = False
     routed: bool = False
+    passing: bool = False
+
+    def without_status(self) -> Plan:
+        """For whoever looks again soon, when gateways have read the routes."""
+        return replace(self, status=None, events=())
 
     @property
     def quiet(self) -> bool:
@@ -115,6 +121,7 @@ def plan(
         wanted=frozenset(wanted),
         held=held,
         routed=routed,
+        passing=moved and not (deletes or waiting) and _is_passing(obj, status, step),
     )
 
 
@@ -194,6 +201,15 @@ def _status(
     if status == stored:
         return None
     return conditions.stamped(status, stored, _rfc3339(now))
+
+
+def _is_passing(obj: Raw, status: Mapping[str, Any] | None, step: Step) -> bool:
+    """Whether a new status differs in nothing but the word of gateways, and Ready with it."""
+    if status is None or not step.outcome.answers_for:
+        return False
+    stored = obj.get("status") or {}
+    words = (step.outcome.answers_for, "Ready")
+    return conditions.apart_from(status, words) == conditions.apart_from(stored, words)
 
 
 def _told(

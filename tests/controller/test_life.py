@@ -72,3 +72,26 @@ async def test_a_restart_writes_nothing(server: ApiServer, kubeconfig: Path) -> 
             await eventually("lists", lambda: server.counts["list", "httproutes"] > 1)
             await quiet(lambda: server.work)
         assert server.written[before:] == []
+
+
+async def test_routes_made_anew_at_a_start_all_come_before_what_is_told_of_them(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    """By then the gateway has read most, and their statuses are as they were."""
+    names = [f"model-{number}" for number in range(40)]
+    async with robots.at_work(server):
+        async with running_replica(kubeconfig):
+            server.put(*map(made.service, names))
+            for name in names:
+                await eventually("ready", lambda name=name: ready(server, name))
+            await quiet(lambda: len(server.written))
+        for name in names:
+            server.delete("HTTPRoute", name)
+            server.delete("HTTPRoute", f"{name}-predictor")
+        before = len(server.written)
+        async with running_replica(kubeconfig):
+            await eventually("routes", lambda: server.get("HTTPRoute", names[-1]))
+            await quiet(lambda: len(server.written))
+        written = [asked.plural for asked in server.written[before:]]
+        assert written[:80] == ["httproutes"] * 80
+        assert all(ready(server, name) for name in names)

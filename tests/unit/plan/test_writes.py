@@ -274,6 +274,26 @@ def test_the_first_ready_waits_until_gateways_follow() -> None:
     assert [event.reason for event in settled.events] == ["InferenceServiceReady", "Odd"]
 
 
+def test_a_status_passes_that_tells_only_of_gateways_which_have_not_read_the_routes() -> None:
+    """Nothing else of it is new, and nothing is written but routes."""
+    route, backend = obj("HTTPRoute", "r"), obj("Deployment", "d")
+    ingress = {"type": "IngressReady", "status": "False", "reason": "ParentStatusNotAvailable"}
+    unread = {"conditions": [ingress, {**ingress, "type": "Ready"}]}
+    before = {**OWNER, "status": READY}
+    given = step(routes=[route], created=[route], status=unread)
+    plan = planned(given, owner=before)
+    assert plan.passing
+    assert plan.without_status().stages == plan.stages
+    assert plan.without_status().status is None
+    assert plan.without_status().events == ()
+    assert not planned(given, owner=OWNER | {"status": {**READY, "url": "http://old"}}).passing
+    assert not planned(step(status=unread), owner=before).passing
+    leaving = step(
+        routes=[route], created=[route], status=unread, deleted=[backend], hosts=("a.b",)
+    )
+    assert not planned(leaving, backend, owner=before).passing
+
+
 def test_a_condition_that_turns_false_is_an_event_once() -> None:
     failed = {
         "conditions": [

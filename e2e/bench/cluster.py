@@ -23,6 +23,8 @@ from tests.apiserver import made
 
 AT_ONCE = 48
 NAMESPACES = 20
+CANARIES = 100
+"""So many services have a canary."""
 INFERENCE_SERVICE = ("serving.kserve.io", "InferenceService")
 DEPLOYMENT = ("apps", "Deployment")
 HTTP_ROUTE = ("gateway.networking.k8s.io", "HTTPRoute")
@@ -41,7 +43,10 @@ def name(number: int) -> str:
 
 
 def service(number: int) -> dict[str, Any]:
-    """A predictor with one container, and a canary that is edited for number 0."""
+    """A predictor with one container; the first have a canary, whose share is edited."""
+    spec: dict[str, Any] = {"predictor": _predictor("model:v1")}
+    if number < CANARIES:
+        spec["canary"] = canary(0)
     return {
         "apiVersion": "serving.kserve.io/v1beta1",
         "kind": "InferenceService",
@@ -51,18 +56,18 @@ def service(number: int) -> dict[str, Any]:
             "labels": {"team": namespace(number)},
             "annotations": {"owner": "ml@example.com"},
         },
-        "spec": {
-            "predictor": {
-                "containers": [
-                    {
-                        "name": "kserve-container",
-                        "image": "model:v1",
-                        "ports": [{"containerPort": 8080}],
-                    }
-                ]
-            }
-        },
+        "spec": spec,
     }
+
+
+def canary(percent: int) -> list[dict[str, Any]]:
+    """The canaries of a service: one, with that share of the traffic."""
+    return [{"trafficPercent": percent, "predictor": {"name": "v2", **_predictor("model:v2")}}]
+
+
+def _predictor(image: str) -> dict[str, Any]:
+    ports = [{"containerPort": 8080}]
+    return {"containers": [{"name": "kserve-container", "image": image, "ports": ports}]}
 
 
 @contextlib.asynccontextmanager
@@ -160,9 +165,9 @@ class Marker:
 
     def put(self, obj: Raw, *, whatever_was: bool = False) -> None:
         """As informers.Listener."""
-        kind = ref_of(obj)[:2]
         status = obj.get("status") or {}
-        ready = status.get("conditions") if kind == DEPLOYMENT else status.get("parents")
+        is_deployment = ref_of(obj)[:2] == DEPLOYMENT
+        ready = status.get("conditions") if is_deployment else _read(obj)
         if not ready:
             self._queue.put_nowait(obj)
 
@@ -186,6 +191,17 @@ class Marker:
                     "PATCH", f"{path(ref)}/status", None, {"status": status}, MERGE
                 )
                 self.marked += 1
+
+
+def _read(route: Raw) -> bool:
+    """Whether the gateway's word is about the route as it is."""
+    generation = route["metadata"].get("generation") or 1
+    words = [
+        word
+        for parent in (route.get("status") or {}).get("parents") or ()
+        for word in parent["conditions"]
+    ]
+    return bool(words) and all(word["observedGeneration"] == generation for word in words)
 
 
 def accepted(obj: Raw) -> dict[str, Any]:

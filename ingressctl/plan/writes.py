@@ -157,13 +157,15 @@ def _applies(step: Step, wanted: Mapping[Ref, Raw], world: World) -> Iterator[Ap
 
 def _stages(step: Step, applies: Iterable[Apply]) -> Iterator[tuple[Apply, ...]]:
     """Groups to write one after the other: an object behind what it waits for, routes behind
-    all children. What exists already is waited for by nobody: an edit is one group."""
+    all children. What exists already is waited for by nobody: an edit is one group, in which
+    routes are sent first, for they are what somebody looks at."""
     after = {child.ref: child.after for child in step.outcome.children}
     left = {apply.ref: apply for apply in applies}
     while left:
         new = {ref for ref, apply in left.items() if ref in after and not apply.uid}
         ready = [ref for ref in left if not new.intersection(after.get(ref, new))]
-        yield tuple(left.pop(ref) for ref in ready or list(left))
+        group = sorted(ready or left, key=after.__contains__)
+        yield tuple(left.pop(ref) for ref in group)
 
 
 def _writes_routes(step: Step, applies: Iterable[Apply]) -> bool:

@@ -70,6 +70,7 @@ def controller(services: int) -> Measure:
             ("cold_cpu", f"{what}: all routes made anew, CPU", "s", "< 15" if big else ""),
             ("cold_to_loop", f"{what}: the same, wall time to a plain loop's", "", "<= 1.3"),
             ("edit_p50_ms", f"{what}: edit to route, p50", "ms", "<= 15"),
+            ("edit_to_plain", f"{what}: the same, to one plain write", "", ""),
             ("edit_p99_ms", f"{what}: edit to route, p99", "ms", "<= 50"),
             ("domain_wall", f"{what}: another domain reaches all routes", "s", ""),
             ("edit_during_domain_p50_ms", f"{what}: an edit meanwhile, p50", "ms", ""),

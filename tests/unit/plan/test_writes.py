@@ -138,6 +138,7 @@ def test_an_edit_of_what_is_there_is_one_group_of_writes() -> None:
     children = [child(service, deployment), child(deployment)]
     plan = planned(step(children=children, routes=[route], changed=there), *there)
     assert names(plan) == [{"d", "s", "r"}]
+    assert plan.stages[0][0].ref == ref_of(route), "an edit is seen on its route first"
     mixed = step(children=children, routes=[route], created=[service], changed=[deployment, route])
     assert names(planned(mixed, deployment, route)) == [{"d", "s"}, {"r"}]
 

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -101,6 +102,7 @@ async def start(bed: Bed, figures: dict[str, float]) -> None:
     cpu, wall = await idle(controller)
     figures["start_cpu"], figures["start_wall"] = cpu, wall
     figures["start_mb"] = processes.peak(controller.pid)
+    figures["read_cpu"] = await asyncio.to_thread(reading_cpu, bed)
     figures["start_writes"] = controller.value("ingressctl_writes_total")
     say("a resync")
     requests = controller.value("rest_client_requests_total")
@@ -113,6 +115,12 @@ async def start(bed: Bed, figures: dict[str, float]) -> None:
     more = controller.value("rest_client_requests_total") - requests
     figures["resync_requests_beyond_leases"] = max(0.0, more - leases)
     await end(bed, controller)
+
+
+def reading_cpu(bed: Bed) -> float:
+    """CPU seconds of a process that lists what the controller lists, and does no more."""
+    command = [sys.executable, "-m", "e2e.bench.reading", str(bed.kubeconfig)]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 async def cold(bed: Bed, client: Client, size: int, figures: dict[str, float]) -> None:

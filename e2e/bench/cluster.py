@@ -22,6 +22,8 @@ from ingressctl.plan.kinds import BY_IDENTITY, Resource
 from tests.apiserver import made
 
 AT_ONCE = 48
+WORDS_AT_ONCE = 8
+"""What others say is not to take the API server for itself."""
 NAMESPACES = 20
 CANARIES = 100
 """So many services have a canary."""
@@ -160,7 +162,7 @@ class Marker:
             for kind in (DEPLOYMENT, HTTP_ROUTE):
                 informer = Informer(self._client, BY_IDENTITY[kind], "", self, Timing())
                 group.create_task(informer.run(ended))
-            for _ in range(AT_ONCE):
+            for _ in range(WORDS_AT_ONCE):
                 group.create_task(self._work())
 
     def put(self, obj: Raw, *, whatever_was: bool = False) -> None:

@@ -64,6 +64,7 @@ def controller(services: int) -> Measure:
         ("-m", "e2e.bench", str(services)),
         (
             ("start_cpu", f"{what} in place: start and first pass, CPU", "s", "< 5" if big else ""),
+            ("read_cpu", f"{what} in place: reading them alone, CPU", "s", ""),
             ("start_mb", f"{what} in place: greatest memory", "MiB", "< 400" if big else ""),
             ("start_writes", f"{what} in place: writes", "", "0"),
             ("resync_requests_beyond_leases", f"{what}: requests of a resync", "", "0"),

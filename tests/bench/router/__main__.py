@@ -19,7 +19,7 @@ from typing import Any
 
 SHAPES = ("sequence", "ensemble", "splitter", "switch")
 SIZES, CONNECTIONS, DELAYS = (1_000, 100_000), (1, 16, 64, 256), (0, 10)
-ROUTERS = ("ours", "plain")
+ROUTERS = ("ours", "ours with 2 workers", "plain")
 SECONDS = 1.5
 
 
@@ -54,11 +54,12 @@ def router(kind: str, shape: str, stub: int) -> Iterator[tuple[int, int]]:
     """Process id and port, when it serves."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    if kind == "ours":
+    if kind == "plain":
+        words = ["tests.bench.router.plain", shape, str(port), str(stub)]
+    else:
         words = ["ingressctl", "router", "--metrics-port", "0", "--port", str(port)]
         words += ["--log-level", "error", "--graph-json", graph(shape, stub)]
-    else:
-        words = ["tests.bench.router.plain", shape, str(port), str(stub)]
+        words += ["--workers", "2"] if kind != ROUTERS[0] else []
     with process(*words) as ran:
         while True:
             try:
@@ -69,18 +70,35 @@ def router(kind: str, shape: str, stub: int) -> Iterator[tuple[int, int]]:
         yield ran.pid, port
 
 
+def family(pid: int) -> list[int]:
+    """A process and those that it has made."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [pid, *map(int, file.read().split())]
+
+
 def cpu(pid: int) -> float:
-    """Seconds of CPU a process has used."""
+    """Seconds of CPU a process and its children have used."""
+    return sum(map(_ticks, family(pid))) / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return int(fields[11]) + int(fields[12])
 
 
-def peak(pid: int) -> float:
-    """The most memory a process has had, in MB."""
-    with open(f"/proc/{pid}/status") as file:
-        (line,) = (line for line in file if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1000
+def memory(pid: int) -> float:
+    """In MB: the most that a process has had; of several, their shares of what they have."""
+    pids = family(pid)
+    if len(pids) == 1:
+        return _kilobytes(f"/proc/{pid}/status", "VmHWM") / 1000
+    return sum(_kilobytes(f"/proc/{one}/smaps_rollup", "Pss:") for one in pids) / 1000
+
+
+def _kilobytes(path: str, name: str) -> int:
+    with open(path) as file:
+        (line,) = (line for line in file if line.startswith(name))
+    return int(line.split()[1])
 
 
 def loaded(pid: int, port: int, connections: int, size: int) -> dict[str, float]:
@@ -113,7 +131,7 @@ def measure(shape: str) -> dict[str, float]:
                         seen = loaded(pid, at, connections, size)
                         for what in ("rps", "p50_ms", "p99_ms", "cpu_us"):
                             found[key(kind, size, delay, connections, what)] = seen[what]
-                    found[key(kind, size, delay, CONNECTIONS[-1], "mb")] = peak(pid)
+                    found[key(kind, size, delay, CONNECTIONS[-1], "mb")] = memory(pid)
     return found
 
 

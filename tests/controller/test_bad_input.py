@@ -105,6 +105,23 @@ async def test_a_broken_configuration_leaves_the_last_good_one_in_force(
     assert told.count("configuration in force") == 1
 
 
+async def test_a_provider_that_is_not_followed_is_told_and_routes_stay(
+    server: ApiServer, kubeconfig: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody switches the Gateway API off under a controller that follows nothing else."""
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(made.service("iris"))
+        await eventually("iris", lambda: hosts(server, "iris"))
+        server.put(made.config(enableGatewayApi=False))
+        await eventually("event", lambda: "ReconcileFailed" in reasons(server))
+        assert hosts(server, "iris") == ["iris-team-a.example.com"]
+        server.put(made.config(ingressDomain="example.org"))
+        await eventually("mended", lambda: hosts(server, "iris") == ["iris-team-a.example.org"])
+    told = [event["note"] for event in server.objects.select(("events.k8s.io", "events"), "")]
+    assert any("provider ingress, and gateway_api is followed" in note for note in told)
+    assert not [record for record in caplog.records if "please report" in record.getMessage()]
+
+
 async def test_a_template_that_fails_for_one_service_only(
     server: ApiServer, kubeconfig: Path
 ) -> None:

@@ -63,3 +63,14 @@ def provider(mode: str, ingress: configmaps.IngressConfig, reads: Reads) -> str:
     if mode != "Standard":
         return "istio"
     return "gateway_api" if ingress.enableGatewayApi else "ingress"
+
+
+def not_followed(provider: str, reads: Reads) -> str:
+    """Why a provider cannot be had; "" when it can."""
+    if provider in reads.providers:
+        return ""
+    known = ", ".join(sorted(reads.providers)) or "none"
+    return (
+        f"the configuration asks for provider {provider}, and {known} is followed: add it to "
+        "--providers, or choose another one by --provider, enableGatewayApi or ingress.provider"
+    )

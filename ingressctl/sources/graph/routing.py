@@ -43,6 +43,9 @@ def reconcile(scope: Scope, router: Said) -> Routing:
     if routes.is_private(scope, ingress):
         return Routing(NOT_PUBLISHED, url=routes.address(scope), keep=Keep(hidden=True))
     provider = mode.provider(scope.mode, ingress, scope.reads)
+    if lacking := mode.not_followed(provider, scope.reads):
+        said = Said("False", "ProviderNotFollowed", lacking)
+        return Routing(said, keep=Keep(everything=True), faults=(Fault(lacking, "routes"),))
     if not router.ready:
         text = "the route is made when the router is ready"
         kept = Keep(names=frozenset({routes.name(scope)}))

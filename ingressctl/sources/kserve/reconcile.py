@@ -100,8 +100,9 @@ def route(
     ingress = configuration.ingress(reads)
     provider = mode.provider(resolved, ingress, reads)
     if not provider:
-        text = f"unsupported deployment mode for ingress: {resolved}"
-        return Routing(keep=Keep(everything=True), faults=(Fault(text, "routes"),)), ""
+        return _unrouted(f"unsupported deployment mode for ingress: {resolved}")
+    if lacking := mode.not_followed(provider, reads):
+        return _unrouted(lacking)
     context = Context(service, config, ingress, provider, labels, draft, reads)
     if service.stopped:
         return stop.reconcile_routes(context, resolved), provider
@@ -110,6 +111,11 @@ def route(
     if not reads.differs("Q7"):
         routing = replace(routing, keep=Keep(everything=True))
     return routing, provider
+
+
+def _unrouted(text: str) -> tuple[Routing, str]:
+    """Nobody can make the routes: those that are there stay."""
+    return Routing(keep=Keep(everything=True), faults=(Fault(text, "routes"),)), ""
 
 
 def _passed(routing: Routing, context: Context) -> Routing:

@@ -41,6 +41,10 @@ REST_AFTER = 0.05
 """Seconds between two looks at one object that no person asked for."""
 
 
+USABLE_AGAIN = 0.1
+"""Seconds between two looks at whether a configuration can be used at last."""
+
+
 class Carrier(Protocol):
     """What serves routes without Kubernetes objects: our own xDS."""
 
@@ -117,6 +121,7 @@ class Controller:
         self._may_write = may_write
         self._now = client.now
         self._first: set[Ref] = set()
+        self._all_looked_at = asyncio.Event()
         self._put_off: set[Ref] = set()
         self._contests = Contests()
         self._prober = Prober(self.wake)
@@ -134,11 +139,13 @@ class Controller:
             self.metrics.begin(kind.lower(), self._options.workers)
         await self.mirror.begin()
         self._first = set(self.queue.waiting)
-        self._begin_to_carry()
+        if not self._first:
+            self._all_looked_at.set()
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._options.workers):
                     group.create_task(self._work())
+                group.create_task(self._begin_to_carry())
         finally:
             await self._prober.stop()
 
@@ -285,13 +292,23 @@ class Controller:
 
     def _looked_at(self, ref: Ref) -> None:
         """Of the objects of the start one less is to be looked at for the first time."""
-        if ref in self._first:
-            self._first.discard(ref)
-            self._begin_to_carry()
+        self._first.discard(ref)
+        if not self._first:
+            self._all_looked_at.set()
 
-    def _begin_to_carry(self) -> None:
-        if self._carrier is not None and not self._first:
-            self._carrier.complete()
+    async def _begin_to_carry(self) -> None:
+        """Proxies are answered when every object has been looked at by a configuration that can
+        be used: until then they go on with what they have, which nobody here knows."""
+        if self._carrier is None:
+            return
+        await self._all_looked_at.wait()
+        if self.mirror.misconfigured:
+            while self.mirror.misconfigured:
+                await asyncio.sleep(USABLE_AGAIN)
+            self.resync()
+            while not self.queue.idle:
+                await asyncio.sleep(USABLE_AGAIN)
+        self._carrier.complete()
 
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)

@@ -51,8 +51,8 @@ class Hearing:
         else:
             LOG.info("object read again", extra={"keys": keys})
 
-    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...]) -> None:
-        """As mirror.Heard: the last good one stays in force, and people are told."""
+    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...], *, kept: bool) -> None:
+        """As mirror.Heard: what stays in force, and people are told."""
         ref = self._config
         self._metrics.routes.note(ref, (), not refused, refused)
         if obj is None:
@@ -63,13 +63,14 @@ class Hearing:
             return
         if not refused:
             LOG.info("configuration in force", extra={"keys": {"object": str(ref)}})
+        means = "the last good one stays in force" if kept else "and none before it is known"
         for finding in refused:
             text = findings.message(finding)
             LOG.error(
-                "configuration refused, the last good one stays in force",
+                f"configuration refused, {means}",
                 extra={"keys": {"object": str(ref), "path": finding.path, "error": text}},
             )
-            note = f"{finding.path}: {text}; the last good configuration stays in force"
+            note = f"{finding.path}: {text}; {means}"
             self._recorder.tell(obj, Event("Warning", "ConfigurationRefused", note))
 
     def moved(self, ref: Ref) -> None:

@@ -40,8 +40,9 @@ class Heard(Protocol):
         """An object is left out; "" when it is read again."""
         ...
 
-    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...]) -> None:
-        """A configuration cannot be used (none: was deleted), or can be again: () then."""
+    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...], *, kept: bool) -> None:
+        """A configuration cannot be used (none: was deleted), or can be again: () then.
+        `kept`: the last good one stays in force."""
         ...
 
     def moved(self, ref: Ref) -> None:
@@ -73,6 +74,8 @@ class Mirror:
         self._unreadable: set[Ref] = set()
         self._config = intake.config_map(settings)
         self._refused = False
+        self.misconfigured = False
+        """Whether what is in force cannot be used, for nothing else has been seen."""
         self._renewing: asyncio.Task[None] | None = None
         self._deferred: set[Ref] = set()
         self._deleted = False
@@ -145,8 +148,9 @@ class Mirror:
             self._change(ref, stored, None)
 
     def _take(self, ref: Ref, obj: Raw, stored: Raw | None) -> None:
-        taken = intake.take(obj, self.picture, self.settings)
-        self._tell(ref, obj, taken)
+        good = None if self.misconfigured else stored
+        taken = intake.take(obj, good, self.settings)
+        self._tell(ref, obj, taken, good)
         if taken.obj is stored and stored is not None:
             return
         self._change(ref, stored, taken.obj)
@@ -165,7 +169,7 @@ class Mirror:
         if ref == self._config and self.running:
             if not self._deleted:
                 self._refused = self._deleted = True
-                self._heard.configuration(None, ())
+                self._heard.configuration(None, (), kept=True)
             return
         self._change(ref, stored, None)
 
@@ -214,14 +218,15 @@ class Mirror:
             self.settings = replace(self.settings, absent=absent)
             self.picture.reconfigure(self.settings)
 
-    def _tell(self, ref: Ref, obj: Raw, taken: intake.Taken) -> None:
+    def _tell(self, ref: Ref, obj: Raw, taken: intake.Taken, good: Raw | None) -> None:
         if taken.unreadable or ref in self._unreadable:
             self._heard.unreadable(ref, taken.unreadable)
             (self._unreadable.add if taken.unreadable else self._unreadable.discard)(ref)
         if ref == self._config and (taken.refused or self._refused):
             self._deleted = False
             self._refused = bool(taken.refused)
-            self._heard.configuration(obj, taken.refused)
+            self.misconfigured = self._refused and (good is None)
+            self._heard.configuration(obj, taken.refused, kept=not self.misconfigured)
 
     def _change(self, ref: Ref, before: Raw | None, after: Raw | None) -> None:
         """Into the picture with it; who looked is woken."""

@@ -15,7 +15,6 @@ from ingressctl.core.kserve import configuration
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
-from ingressctl.core.world import World
 from ingressctl.plan import kinds
 
 
@@ -31,8 +30,9 @@ class Taken(Value, frozen=True):
     refused: tuple[Finding, ...] = ()
 
 
-def take(obj: Raw, known: World, settings: Settings) -> Taken:
-    """What becomes of an object that came or changed. `known` is the picture so far."""
+def take(obj: Raw, good: Raw | None, settings: Settings) -> Taken:
+    """What becomes of an object that came or changed. `good` is what stays in force of a
+    configuration that cannot be used; without it that one is taken, and each owner says so."""
     if not isinstance(obj.get("status") or {}, Mapping):
         obj = {key: value for key, value in obj.items() if key != "status"}
     fault = shapes.fault(obj)
@@ -47,8 +47,7 @@ def take(obj: Raw, known: World, settings: Settings) -> Taken:
         *configchecks.domain_template_faults(data),
     )
     refused = tuple(configuration.refused(ref, fault) for fault in faults)
-    good = known.get(ref) if refused else None
-    return Taken(good or managed.digest(obj), refused=refused)
+    return Taken((good if refused else None) or managed.digest(obj), refused=refused)
 
 
 def config_map(settings: Settings) -> Ref:

@@ -14,7 +14,7 @@ from ingressctl.cluster import running
 from ingressctl.cluster.connection import Choice
 from ingressctl.cluster.controller import Options
 from ingressctl.cluster.informers import Timing
-from ingressctl.cluster.installation import Plan
+from ingressctl.cluster.installation import Follower, Plan
 from ingressctl.cluster.leases import Terms
 from ingressctl.core.settings import Settings
 from ingressctl.plan import cascade, registry
@@ -48,11 +48,11 @@ def plan(*providers: str, **changes: Any) -> Plan:
 
 @contextlib.asynccontextmanager
 async def running_replica(
-    kubeconfig: Path, given: Plan | None = None
+    kubeconfig: Path, given: Plan | None = None, carrier: Follower | None = None
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A replica from here to the end of the block; it fails the test if it ended by itself."""
     choice = Choice(kubeconfig=str(kubeconfig))
-    task = asyncio.ensure_future(running.run(given or plan(), choice))
+    task = asyncio.ensure_future(running.run(given or plan(), choice, carrier))
     try:
         yield task
         if task.done() and not task.cancelled():

@@ -46,5 +46,5 @@ def test_a_status_that_is_no_object_is_none() -> None:
         "metadata": {"name": "iris", "namespace": "a"},
         "status": "x",
     }
-    taken = intake.take(obj, World({}), Settings())
+    taken = intake.take(obj, None, Settings())
     assert taken.obj == {key: value for key, value in obj.items() if key != "status"}

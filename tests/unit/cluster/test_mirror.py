@@ -28,6 +28,7 @@ class Seen:
         self.states: list[State] = []
         self.left_out: list[tuple[str, bool]] = []
         self.configurations: list[tuple[bool, int]] = []
+        self.kept: list[bool] = []
 
     def wake(self, ref: Ref, urgency: Urgency) -> None:
         self.woken.append((ref.name, urgency))
@@ -38,8 +39,9 @@ class Seen:
     def unreadable(self, ref: Ref, text: str) -> None:
         self.left_out.append((ref.name, bool(text)))
 
-    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...]) -> None:
+    def configuration(self, obj: Raw | None, refused: tuple[Finding, ...], *, kept: bool) -> None:
         self.configurations.append((obj is not None, len(refused)))
+        self.kept.append(kept)
 
     def moved(self, ref: Ref) -> None:
         """Not looked at here."""
@@ -190,6 +192,25 @@ async def test_a_broken_configuration_keeps_the_last_good_one() -> None:
     made_of.put(better)
     assert made_of.picture.get(CONFIG) == better
     assert seen.configurations == [(True, 1), (True, 0)]
+
+
+async def test_a_broken_configuration_without_a_good_one_is_in_force_until_there_is_one() -> None:
+    """Each version of it, so that owners tell what is wrong now; and nobody is told that a good
+    one stays."""
+    seen = Seen()
+    broken = versioned({**made.config(), "data": {"ingress": "{"}}, 1)
+    made_of = await begun(seen, broken)
+    worse = versioned({**made.config(), "data": {"ingress": "["}}, 2)
+    made_of.put(worse)
+    assert made_of.picture.get(CONFIG) == worse
+    assert made_of.misconfigured
+    good = versioned(made.config(), 3)
+    made_of.put(good)
+    assert not made_of.misconfigured
+    made_of.put(versioned(worse, 4))
+    assert made_of.picture.get(CONFIG) == good
+    assert not made_of.misconfigured
+    assert seen.kept == [False, False, True, True]
 
 
 async def test_a_deleted_configuration_stays_in_force_and_is_told_once() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from ingressctl.api.refs import Raw
 from ingressctl.core.settings import Settings
-from ingressctl.core.world import World
 from ingressctl.plan import intake
 
 
@@ -30,7 +29,7 @@ GOOD = config(ingress("{{ .Name }}.{{ .IngressDomain }}"))
 
 @pytest.mark.parametrize("text", ["{", ingress("{{ .Name"), ingress("{{ if }}")])
 def test_the_last_good_one_stays(text: str) -> None:
-    taken = intake.take(config(text), World.of([GOOD]), Settings())
+    taken = intake.take(config(text), GOOD, Settings())
     assert taken.obj == GOOD
     assert [finding.code for finding in taken.refused]
 
@@ -38,11 +37,11 @@ def test_the_last_good_one_stays(text: str) -> None:
 def test_without_a_good_one_it_is_what_there_is() -> None:
     """So that each service says what is wrong."""
     bad = config(ingress("{{ .Name"))
-    taken = intake.take(bad, World.of([]), Settings())
+    taken = intake.take(bad, None, Settings())
     assert taken.obj == bad
     assert taken.refused
 
 
 def test_another_good_one_is_taken() -> None:
     other = config(ingress("{{ .Namespace }}.{{ .IngressDomain }}"))
-    assert intake.take(other, World.of([GOOD]), Settings()) == intake.Taken(other)
+    assert intake.take(other, GOOD, Settings()) == intake.Taken(other)

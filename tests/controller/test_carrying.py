@@ -1,0 +1,105 @@
+"""When proxies are answered for the first time: not before all of it can be right."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from ingressctl.api.refs import Ref
+from ingressctl.cluster.installation import Plan
+from ingressctl.core.model import Route
+from ingressctl.core.outcome import Keep
+from ingressctl.core.settings import Settings
+from ingressctl.core.world import World
+from tests.apiserver import made, robots
+from tests.apiserver.replica import eventually, plan, quiet, running_replica
+from tests.apiserver.server import ApiServer
+
+
+class Listener:
+    """As installation.Follower: what would be served, and since when."""
+
+    unready = ""
+
+    def __init__(self) -> None:
+        self.routes: dict[Ref, tuple[Route, ...]] = {}
+        self.at_first: dict[Ref, tuple[Route, ...]] | None = None
+
+    def start(self, world: World, wake: Callable[[Ref], None]) -> None:
+        """Nothing is looked at."""
+
+    def trust(self, authority: bytes, certificate: bytes, key: bytes) -> None:
+        """Nobody is served."""
+
+    async def serve(self) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        """Nothing was begun."""
+
+    def moved(self, ref: Ref) -> None:
+        """Nothing has endpoints."""
+
+    def carry(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
+        kept = (route for route in self.routes.get(owner, ()) if keep.holds(route.ref))
+        self.routes[owner] = routes or tuple(kept)
+
+    def complete(self) -> None:
+        self.at_first = dict(self.routes)
+
+    def unacknowledged(self, owner: Ref) -> bool:
+        return False
+
+    def held(self, owner: Ref, service: tuple[str, str]) -> bool:
+        return False
+
+
+def envoy() -> Plan:
+    """Routes go to proxies and nowhere else."""
+    settings = Settings(write=frozenset({"routes", "workloads"}), provider="envoy")
+    return plan("envoy", settings=settings)
+
+
+async def test_proxies_are_answered_when_every_owner_has_been_looked_at(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    listener = Listener()
+    names = ("iris", "rose", "lily")
+    async with robots.at_work(server):
+        async with running_replica(kubeconfig):
+            server.put(*map(made.service, names))
+            await eventually("made", lambda: all(server.get("HTTPRoute", name) for name in names))
+        async with running_replica(kubeconfig, envoy(), listener):
+            at_first = await eventually("complete", lambda: listener.at_first)
+    assert {ref.name for ref, routes in at_first.items() if routes} == set(names)
+
+
+async def test_with_no_service_at_all_they_are_answered_as_well(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    listener = Listener()
+    async with running_replica(kubeconfig, envoy(), listener):
+        await eventually("complete", lambda: listener.at_first is not None)
+    assert listener.at_first == {}
+
+
+async def test_after_a_start_with_a_broken_configuration_nobody_is_told_that_routes_are_gone(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    """The process before had a good one and served by it: Envoys go on with that."""
+    listener = Listener()
+    async with robots.at_work(server):
+        async with running_replica(kubeconfig):
+            server.put(made.service("iris"))
+            await eventually("made", lambda: server.get("HTTPRoute", "iris"))
+        broken = made.config()
+        broken["data"]["ingress"] = "{not json"
+        server.put(broken)
+        async with running_replica(kubeconfig, envoy(), listener):
+            await eventually("looked at", lambda: listener.routes)
+            await quiet(lambda: server.work)
+            assert listener.at_first is None
+            server.put(made.config())
+            at_first = await eventually("complete", lambda: listener.at_first)
+    assert [ref.name for ref, routes in at_first.items() if routes] == ["iris"]

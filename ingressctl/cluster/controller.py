@@ -314,6 +314,7 @@ class Controller:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
         self._put_off.discard(ref)
+        self._writer.forget(ref)
         self.queue.forget(ref)
         self._telling.forget(ref)
         self._prober.forget(ref)

@@ -24,6 +24,7 @@ from ingressctl.plan import kinds
 from ingressctl.plan.contests import Contests, leftover, merge_patch
 from ingressctl.plan.contests import Step as How
 from ingressctl.plan.leaving import Delete
+from ingressctl.plan.status_contests import StatusContests
 from ingressctl.plan.writes import Apply, Plan
 
 AT_ONCE = 32
@@ -70,6 +71,7 @@ class Writer:
         self._version = version
         self._may_write = may_write
         self._contests = contests
+        self._statuses = StatusContests()
         self._seats = asyncio.Semaphore(AT_ONCE)
         self._deleted: dict[Ref, str] = {}
         self._under_way: set[asyncio.Timeout] = set()
@@ -103,6 +105,10 @@ class Writer:
             rest = (delete for delete in plan.deletes if not delete.first)
             await _all(self._delete(delete, done) for delete in rest)
         return done
+
+    def forget(self, ref: Ref) -> None:
+        """The owner is gone."""
+        self._statuses.forget(ref)
 
     async def _apply(self, apply: Apply, manager: str, done: Done) -> None:
         now = time.monotonic()
@@ -177,6 +183,9 @@ class Writer:
         if status is None or status == stored:
             return
         ref, meta = ref_of(obj), obj["metadata"]
+        if not self._statuses.may_write(obj, status, time.monotonic()):
+            done.findings += self._statuses.findings(ref)
+            return
         _, path = self._place(ref, str(obj.get("apiVersion")))
         body = {
             "metadata": {"resourceVersion": meta.get("resourceVersion"), "uid": meta.get("uid")},
@@ -186,6 +195,7 @@ class Writer:
         try:
             new = await self._send("PATCH", f"{path}/status", query, body, MERGE)
         except Answered as answered:
+            self._statuses.forget(ref)
             if answered.passes or answered.status in (answers.CONFLICT, answers.NOT_FOUND):
                 await self.refresh(ref, str(obj.get("apiVersion")))
                 raise
@@ -193,7 +203,11 @@ class Writer:
             text = f"its status: {answered.message}"
             done.findings.append(Finding.of("IC7104", ref, object=str(ref), text=text))
             return
+        except BaseException:
+            self._statuses.forget(ref)
+            raise
         done.writes += 1
+        self._statuses.wrote(new)
         self._learn(ref, new)
 
     async def _delete(self, delete: Delete, done: Done) -> None:

@@ -60,10 +60,12 @@ def written_at(obj: Raw) -> datetime | None:
     return datetime.fromisoformat(max(times)) if times else None
 
 
-def others(obj: Raw) -> tuple[str, ...]:
-    """Managers that are not ours, the latest first; those of the status left out."""
+def others(obj: Raw, subresource: str = "") -> tuple[str, ...]:
+    """Managers of an object, or of its status, that are not ours, the latest first."""
     entries = [
-        entry for entry in _entries(obj) if not _is_ours(entry) and not entry.get("subresource")
+        entry
+        for entry in _entries(obj)
+        if not _is_ours(entry) and (entry.get("subresource") or "") == subresource
     ]
     entries.sort(key=lambda entry: str(entry.get("time") or ""), reverse=True)
     return tuple(dict.fromkeys(str(entry.get("manager") or "") for entry in entries))

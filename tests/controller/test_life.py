@@ -95,3 +95,23 @@ async def test_routes_made_anew_at_a_start_all_come_before_what_is_told_of_them(
         written = [asked.plural for asked in server.written[before:]]
         assert written[:80] == ["httproutes"] * 80
         assert all(ready(server, name) for name in names)
+
+
+async def test_a_fight_over_a_status_ends(server: ApiServer, kubeconfig: Path) -> None:
+    """Another controller turns Ready back whenever it is told; the routes stay as they are."""
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(made.service("iris"))
+        await eventually("ready", lambda: ready(server, "iris"))
+        await quiet(lambda: len(server.written))
+        before = len(server.written)
+        for _ in range(20):
+            stored = server.get("InferenceService", "iris")
+            assert stored is not None
+            turned = [{**item, "status": "False"} for item in stored["status"]["conditions"]]
+            patch = {"status": {"conditions": turned}}
+            server.patch("InferenceService", "iris", patch, subresource="status")
+            await quiet(lambda: len(server.written), for_seconds=0.1)
+        after = [asked.plural for asked in server.written[before:]]
+        assert 1 <= len(after) <= 4
+        assert set(after) == {"inferenceservices"}
+        assert server.get("HTTPRoute", "iris") is not None

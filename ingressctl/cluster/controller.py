@@ -10,13 +10,13 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ingressctl.api import selectors
 from ingressctl.api.refs import Kind, Raw, Ref, labels_of
 from ingressctl.api.selectors import Selector
 from ingressctl.cluster import timed
 from ingressctl.cluster.answers import Answered
+from ingressctl.cluster.carrying import Carrier, Carrying
 from ingressctl.cluster.client import Client, Lost
 from ingressctl.cluster.gateway_probe import Prober
 from ingressctl.cluster.metrics import Metrics
@@ -26,8 +26,6 @@ from ingressctl.cluster.recorder import Recorder
 from ingressctl.cluster.telling import Telling
 from ingressctl.cluster.writer import Done, NotLeading, Writer
 from ingressctl.core import conditions
-from ingressctl.core.model import Route
-from ingressctl.core.outcome import Keep
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup
@@ -39,31 +37,6 @@ WORKERS = 32
 
 REST_AFTER = 0.05
 """Seconds between two looks at one object that no person asked for."""
-
-
-USABLE_AGAIN = 0.1
-"""Seconds between two looks at whether a configuration can be used at last."""
-
-
-class Carrier(Protocol):
-    """What serves routes without Kubernetes objects: our own xDS."""
-
-    def carry(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
-        """From now on these are the owner's routes, beside those it had that `keep` holds."""
-        ...
-
-    def complete(self) -> None:
-        """Every object that was there at the start has been looked at once."""
-        ...
-
-    def unacknowledged(self, owner: Ref) -> bool:
-        """Whether some proxy has not taken the owner's last routes yet."""
-        ...
-
-    def held(self, owner: Ref, service: tuple[str, str]) -> bool:
-        """Whether some proxy may still send requests to a Service (namespace, name) of the
-        owner, which is woken when none does."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +90,9 @@ class Controller:
         self._kinds = registry.routing_kinds(providers)
         self._sources = sources
         self._options = options
-        self._carrier = carrier
+        self._carrying = Carrying(carrier)
         self._may_write = may_write
         self._now = client.now
-        self._first: set[Ref] = set()
-        self._all_looked_at = asyncio.Event()
         self._put_off: set[Ref] = set()
         self._contests = Contests()
         self._prober = Prober(self.wake)
@@ -138,14 +109,18 @@ class Controller:
         for _, kind in self._sources:
             self.metrics.begin(kind.lower(), self._options.workers)
         await self.mirror.begin()
-        self._first = set(self.queue.waiting)
-        if not self._first:
-            self._all_looked_at.set()
+        self._carrying.expect(self.queue.waiting)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._options.workers):
                     group.create_task(self._work())
-                group.create_task(self._begin_to_carry())
+                group.create_task(
+                    self._carrying.begin(
+                        usable=lambda: not self.mirror.misconfigured,
+                        again=self.resync,
+                        idle=lambda: self.queue.idle,
+                    )
+                )
         finally:
             await self._prober.stop()
 
@@ -173,7 +148,7 @@ class Controller:
             try:
                 await self._one(ref)
             finally:
-                self._looked_at(ref)
+                self._carrying.looked_at(ref)
                 self.queue.done(ref)
                 self._telling.worked(ref, waited, time.monotonic() - began)
 
@@ -197,9 +172,7 @@ class Controller:
             self._forget(ref)
             return
         step = self._step(ref, obj)
-        if self._carrier is not None:
-            self._carrier.carry(ref, step.emission.routes, step.outcome.keep)
-            self._looked_at(ref)
+        self._carrying.carry(step)
         plan = writes.plan(
             obj,
             step,
@@ -259,21 +232,10 @@ class Controller:
         return writes.Bearings(
             settle=self._options.settle,
             incomplete=self.mirror.incomplete,
-            unacknowledged=self._waiting_for_proxies(step.ref),
-            held=self._held(step),
+            unacknowledged=self._carrying.unacknowledged(step),
+            held=self._carrying.held(step),
             probed=self._prober.answer(step.ref),
         )
-
-    def _waiting_for_proxies(self, ref: Ref) -> frozenset[Ref]:
-        if self._carrier is None or not self._carrier.unacknowledged(ref):
-            return frozenset()
-        return frozenset({ref})
-
-    def _held(self, step: Step) -> frozenset[tuple[str, str]]:
-        if self._carrier is None:
-            return frozenset()
-        places = ((ref.namespace, ref.name) for ref in step.settlement.deleted)
-        return frozenset(place for place in places if self._carrier.held(step.ref, place))
 
     def _noted(self, ref: Ref, obj: Raw, step: Step, plan: writes.Plan, done: Done) -> None:
         """After a pass: what is told, and when the object is looked at again."""
@@ -290,26 +252,6 @@ class Controller:
         if any(finding.code == "IC7102" for finding in found):
             self.queue.after(ref, REST)
 
-    def _looked_at(self, ref: Ref) -> None:
-        """Of the objects of the start one less is to be looked at for the first time."""
-        self._first.discard(ref)
-        if not self._first:
-            self._all_looked_at.set()
-
-    async def _begin_to_carry(self) -> None:
-        """Proxies are answered when every object has been looked at by a configuration that can
-        be used: until then they go on with what they have, which nobody here knows."""
-        if self._carrier is None:
-            return
-        await self._all_looked_at.wait()
-        if self.mirror.misconfigured:
-            while self.mirror.misconfigured:
-                await asyncio.sleep(USABLE_AGAIN)
-            self.resync()
-            while not self.queue.idle:
-                await asyncio.sleep(USABLE_AGAIN)
-        self._carrier.complete()
-
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
@@ -318,8 +260,7 @@ class Controller:
         self.queue.forget(ref)
         self._telling.forget(ref)
         self._prober.forget(ref)
-        if self._carrier is not None:
-            self._carrier.carry(ref, (), Keep())
+        self._carrying.forget(ref)
 
     def _is_ours(self, obj: Raw) -> bool:
         return self._options.selector.selects(labels_of(obj))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ingressctl.api.refs import Kind, Ref
-from ingressctl.cluster.controller import Carrier, Options
+from ingressctl.cluster.carrying import Carrier
+from ingressctl.cluster.controller import Options
 from ingressctl.cluster.informers import Timing
 from ingressctl.cluster.leases import Terms
 from ingressctl.core.ports import Provider

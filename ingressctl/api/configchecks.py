@@ -59,10 +59,11 @@ class Notice:
     """A setting that does not do what its writer may think.
 
     `unknown`: no effect; `known` is the nearest known key or "". `other-case`: read as
-    `known`. `example`: set only inside `_example`. `ignored`: KServe falls back to defaults.
+    `known`. `overridden`: the same key comes again as `known`. `example`: set only inside
+    `_example`. `ignored`: KServe falls back to defaults.
     """
 
-    kind: Literal["unknown", "other-case", "example", "ignored"]
+    kind: Literal["unknown", "other-case", "overridden", "example", "ignored"]
     path: str
     known: str = ""
 
@@ -147,12 +148,15 @@ def _inside(key: str, model: type[BaseModel], text: str | None) -> Iterator[Noti
 
 def _key_notices(path: str, model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Notice]:
     known = {name.lower(): name for name in model.model_fields}
+    last = {name.lower(): name for name in values}
     for name, value in values.items():
         right = known.get(name.lower())
         if right is None:
             yield Notice("unknown", f"{path}.{name}", spelling.closest(name, known.values()))
             continue
-        if right != name:
+        if last[name.lower()] != name:
+            yield Notice("overridden", f"{path}.{name}", last[name.lower()])
+        elif right != name:
             yield Notice("other-case", f"{path}.{name}", right)
         inner: Any = model.model_fields[right].annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel) and isinstance(value, dict):

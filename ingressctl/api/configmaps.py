@@ -1,7 +1,7 @@
 """The ConfigMaps that steer routing: `inferenceservice-config` and Knative's.
 
 Keys keep the names users have; ours are additional and off by default. Keys of JSON
-values are matched without regard to case, an exact match first, because Go's decoder
+values are matched without regard to case, the last of several, because Go's decoder
 does so; unknown keys are ignored and reported. Parsing is cached by text: 10,000
 services share one configuration (spec/kserve-ingress.md 1).
 """
@@ -197,14 +197,16 @@ def _refuse_constant(name: str) -> None:
 
 
 def fold_keys(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values under the model's spelling of their keys; an exact match wins, null is absent."""
+    """Values under the model's spelling of their keys; of several that are the same key the
+    last one counts, of objects each field; null is absent."""
     spelling = {name.lower(): name for name in model.model_fields}
     folded: dict[str, Any] = {}
     for name, value in values.items():
         known = spelling.get(name.lower())
-        if known is None or value is None or (known in values and known != name):
+        if known is None or value is None:
             continue
-        folded[known] = _fold_inner(model.model_fields[known].annotation, value)
+        new, old = _fold_inner(model.model_fields[known].annotation, value), folded.get(known)
+        folded[known] = {**old, **new} if isinstance(old, dict) and isinstance(new, dict) else new
     return folded
 
 

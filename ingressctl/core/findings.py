@@ -76,8 +76,8 @@ TABLE: dict[str, Code] = _rows(
         "IC1105",
         "warning",
         "configuration key in another letter case",
-        "key {written!r} in {key} is read as {known!r}",
-        "write {known}",
+        "key {written!r} in {key} {means}",
+        "write the key once, as KServe spells it",
         ("F112",),
     ),
     Code(
@@ -425,7 +425,8 @@ TABLE: dict[str, Code] = _rows(
         "Ingress for Istio",
         "Standard mode makes an Ingress of class {name} (ingress.ingressClassName) and no "
         "VirtualService; nothing here says that a controller serves the class",
-        'set ingress.provider to {{"Standard": "istio"}} for a VirtualService, or '
+        'set provider to {{"Standard": "istio"}} in key ingress of inferenceservice-config for a '
+        "VirtualService, or "
         "{gateway_api} for HTTPRoutes",
         ("F57",),
     ),
@@ -550,7 +551,7 @@ TABLE: dict[str, Code] = _rows(
         "IC3307",
         "warning",
         "backend not in the input",
-        "{backend} is not in the input: a gateway answers {status} for its share",
+        "{backend}: a gateway answers {status} for its share",
         "add the Service, or correct the name or port",
     ),
     Code(

@@ -172,10 +172,11 @@ def _lacking(split: Split, reads: Reads) -> str:
     ref = Ref(*SERVICE, target.namespace, target.name)
     ports = ((reads.get(ref) or {}).get("spec") or {}).get("ports") or ()
     if reads.get(ref) is None:
-        return f"Service {target.namespace}/{target.name}"
+        return f"Service {target.namespace}/{target.name} is not in the input"
     known = {port.get("port") for port in ports}
-    wrong = known and split.port and split.port not in known
-    return f"port {split.port} of Service {target.namespace}/{target.name}" if wrong else ""
+    if not known or not split.port or split.port in known:
+        return ""
+    return f"port {split.port} of Service {target.namespace}/{target.name} is not in the input"
 
 
 def _with_role(split: Split) -> Split:

@@ -17,14 +17,14 @@ from ingressctl.api.inferenceservices import (
     InferenceService,
     ViewFault,
 )
-from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.api.refs import Kind, Raw, Ref, owner_of, ref_of
 from ingressctl.core import findings
 from ingressctl.core.outcome import Finding
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request
 from ingressctl.core.world import Reads
-from ingressctl.plan import applying, cascade, internal
+from ingressctl.plan import applying, cascade, internal, registry, settle
 from ingressctl.plan.host_index import EVERYTHING, hosts_of
 from ingressctl.plan.overlay import Laid
 from ingressctl.sources.kserve import readiness
@@ -54,7 +54,7 @@ def hints(
 ) -> tuple[str, ...]:
     """Sentences for people, the surest first; empty where nothing comes close."""
     done = _derived(laid, settings, now, providers)
-    waiting = tuple(_waiting(request, done))
+    waiting = tuple(_waiting(request, done, registry.routing_kinds(providers)))
     near = _near(request.bare_host, done, providers, settings)
     waiting += tuple(_graphs(request, done))
     return (*waiting, *([f"hosts that are served: {', '.join(near)}"] if near else ()))
@@ -71,12 +71,14 @@ def _derived(
     return cascade.run(applied.world, settings, now=now, providers=providers, only=only)
 
 
-def _waiting(request: Request, done: cascade.Cascade) -> Iterator[str]:
+def _waiting(request: Request, done: cascade.Cascade, kinds: tuple[Kind, ...]) -> Iterator[str]:
     """Services that the host seems to mean and that have no route, with the reason."""
     made = {step.ref: any(route.groups for route in step.outcome.routes) for step in done.steps}
     for obj in done.world.list(KIND):
         ref = ref_of(obj)
         if not _means(request.bare_host, ref) or made.get(ref):
+            continue
+        if any(settle.is_routing(one, kinds) for one in done.world.owned(owner_of(obj))):
             continue
         reason = _unready(obj)
         if _is_stopped(obj):

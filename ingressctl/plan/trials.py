@@ -36,17 +36,19 @@ def documents(texts: Iterable[str], world: World, settings: Settings) -> tuple[D
             raise TrialFault(
                 f"{text!r} is not CONFIGMAP.data.KEY=VALUE or CONFIGMAP.KEY.FIELD=VALUE"
             )
-        ref = Ref("", "ConfigMap", _namespace(name, settings), name)
+        ref = Ref("", "ConfigMap", _namespace(name, place, settings), name)
         stored = changed.get(ref) or _config_map(ref, world)
         changed[ref] = {**stored, "data": _with(stored.get("data") or {}, path, value, text)}
     return tuple(Document(obj, overlay.TRIED) for obj in changed.values())
 
 
-def _namespace(name: str, settings: Settings) -> str:
+def _namespace(name: str, place: str, settings: Settings) -> str:
     if name == configuration.NAME:
         return settings.config_namespace
     if name.startswith("config-"):
         return settings.knative_namespace
+    if name in configmaps.SHIPPED or name in admitting.SHIPPED:
+        raise TrialFault(f"{place}: {name} is a key, write {configuration.NAME}.{place}")
     raise TrialFault(
         f"ConfigMap {name!r} is not one that routes follow from: "
         "inferenceservice-config, or config-domain and its like"

@@ -48,9 +48,11 @@ def _noticed(ref: Ref, notice: Notice) -> Finding:
             guess = f": did you mean {notice.known}?" if notice.known else ""
             return Finding.of("IC1103", ref, path=path, key=key, unknown=written, guess=guess)
         case "other-case":
-            return Finding.of(
-                "IC1105", ref, path=path, key=key, written=written, known=notice.known
-            )
+            text = f"is read as {notice.known!r}"
+            return Finding.of("IC1105", ref, path=path, key=key, written=written, means=text)
+        case "overridden":
+            text = f"has no effect: it comes again as {notice.known!r}"
+            return Finding.of("IC1105", ref, path=path, key=key, written=written, means=text)
         case "example":
             return Finding.of("IC1104", ref, path="data._example", setting=notice.path)
         case "ignored":

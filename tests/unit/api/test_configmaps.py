@@ -13,6 +13,7 @@ from ingressctl.api import configchecks, configmaps
 from ingressctl.api.configchecks import KeyFault, Notice
 
 GATEWAY = {"ingressGateway": "knative-serving/knative-ingress-gateway"}
+OWN_GATEWAY = {"kserveIngressGateway": "kserve/kserve-ingress-gateway"}
 
 
 def data(**keys: Any) -> dict[str, str]:
@@ -134,8 +135,24 @@ def test_keys_in_another_letter_case_hold_and_are_told() -> None:
     assert (config.ingressGateway, config.ingressDomain) == ("a/b", "y.org")
     assert notices(values) == (
         Notice("other-case", "ingress.IngressGateway", "ingressGateway"),
-        Notice("other-case", "ingress.INGRESSDOMAIN", "ingressDomain"),
+        Notice("overridden", "ingress.INGRESSDOMAIN", "ingressDomain"),
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "holds"),
+    [
+        (("enableGatewayApi", "enableGatewayAPI"), "enableGatewayAPI"),
+        (("enableGatewayAPI", "enableGatewayApi"), "enableGatewayApi"),
+    ],
+)
+def test_of_one_key_in_two_spellings_the_last_holds(names: tuple[str, ...], holds: str) -> None:
+    """As Go's decoder, which sets the field again."""
+    values = data(ingress={**GATEWAY, **OWN_GATEWAY, names[0]: names[0] == holds, names[1]: names[1] == holds})
+    config = configmaps.parse_ingress(values["ingress"], gateway_optional=True)
+    assert config.enableGatewayApi
+    other = next(name for name in names if name != holds)
+    assert Notice("overridden", f"ingress.{other}", holds) in notices(values)
 
 
 def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:

@@ -180,6 +180,7 @@ def _bare(obj: Raw) -> Raw:
     [
         ("nonsense", "is not CONFIGMAP"),
         ("other.data.x=1", "not one that routes follow from"),
+        ("ingress.provider=x", "write inferenceservice-config.ingress.provider"),
         ("inferenceservice-config.ingress=1", "data.ingress"),
         ("config-domain.x.y=1", "does not hold a JSON object"),
     ],

@@ -4,7 +4,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test e2e soak e2e-shell check bench demo readme chart lock clean
+# Without a target nothing long begins.
+help:
+	@echo "make demo   routes of two models on real traffic, on this machine"
+	@echo "make test   all tests that need no cluster, with a real Envoy"
+	@echo "make check  formatting, types, and which way data flows"
+	@echo "make e2e    on a real API server, istiod and pods (needs Go); make e2e-shell to look around"
+	@echo "make bench  the figures that are promised; make soak for long runs"
+
+.PHONY: help test e2e soak e2e-shell check bench demo readme chart lock clean
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 tests

@@ -11,6 +11,7 @@ from ingressctl.api.refs import Raw, Ref, labels_of, ref_of
 from ingressctl.api.selectors import Selector
 from ingressctl.cli import labels, names, options, scene, sheets, targets, telling
 from ingressctl.cli.output import Printer, as_list
+from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.world import Kind, Reads
 from ingressctl.plan import columns, kindnames, listing, registry, written
@@ -31,11 +32,14 @@ def command(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND",
+            metavar="KIND[/NAME]",
             help="routes, or a kind such as httproutes or isvc.",
             autocompletion=names.listed,
         ),
     ],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", show_default=False, help="Of one object only.")
+    ] = "",
     everywhere: Annotated[
         bool, typer.Option("-A", "--all-namespaces", help="Of all namespaces.")
     ] = False,
@@ -73,11 +77,12 @@ def command(
       ingressctl get httproutes -A -o wide       # needs a kubeconfig
       ingressctl get routes -f models/ -R --against none
       ingressctl get isvc -f models/ -R -o 'jsonpath={.items[*].status.url}'
+      ingressctl get httproute/model -f model.yaml -o yaml --against none
     """
     with telling.guarded(talk) as printer:
         sheets.check_form(form)
         chosen_ones = labels.selector(selector)
-        wanted = () if kind == ROUTES else tuple(item.identity for item in targets.resources(kind))
+        wanted, called = _kinds(kind, name)
         shown = scene.build(
             given,
             rules,
@@ -90,9 +95,28 @@ def command(
         )
         made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
         fault = telling.of_derived(made, shown, printer)
-        asked = _Asked(shown, made, wanted, chosen_ones, _place(given, shown, everywhere))
+        place = _place(given, shown, everywhere)
+        asked = _Asked(shown, made, wanted, called, chosen_ones, place)
+        if called and not asked.objects:
+            where = f" in namespace {place}" if place else ""
+            raise CommandFault.of(
+                f"there is no {kind.partition('/')[0]} {called}{where}", "choose one with -n, or -A"
+            )
         _print(asked, form, printer, titles=not no_headers, everywhere=everywhere)
         telling.end(fault=fault, differs=False, found=(), verdict=options.Verdict())
+
+
+def _kinds(word: str, name: str) -> tuple[tuple[Kind, ...], str]:
+    """The kinds that are asked for (none: routes), and the name if one is. Raises CommandFault."""
+    kind, _, named = word.partition("/")
+    if named and name:
+        raise CommandFault.of(f"{word!r} has a name already", "leave one of the two out")
+    called = named or name
+    if kind != ROUTES:
+        return tuple(item.identity for item in targets.resources(kind)), called
+    if called:
+        raise CommandFault.of("routes have no name", "name a kind, such as httproutes or vs")
+    return (), ""
 
 
 def _place(given: options.Inputs, shown: Scene, everywhere: bool) -> str:
@@ -110,6 +134,7 @@ class _Asked:
         shown: Scene,
         made: Derived,
         wanted: tuple[Kind, ...],
+        called: str,
         selector: Selector,
         namespace: str,
     ) -> None:
@@ -127,6 +152,7 @@ class _Asked:
             for obj in made.world.list(kind)
             if selector.selects(labels_of(obj))
             and ref_of(obj).namespace in ("", namespace or ref_of(obj).namespace)
+            and called in ("", ref_of(obj).name)
         )
         self.carries = not wanted and selector.selects({})
 

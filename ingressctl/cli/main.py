@@ -105,7 +105,17 @@ class Command(TyperCommand):
                 fault.possibilities = suggesting.near(fault.option_name, flags)  # type: ignore[attr-defined]
             if isinstance(fault, typer.BadParameter):
                 fault.message = wording.bare(fault.message)
+            elif "unexpected extra argument" in str(getattr(fault, "message", "")):
+                fault.message += self._instead()  # type: ignore[attr-defined]
             raise
+
+    def _instead(self) -> str:
+        """How what stands too many is meant to be written."""
+        if any(param.metavar == suggesting.TARGET for param in self.params):
+            return f". An object is written {suggesting.TARGET}, such as isvc/model"
+        if any("--filename" in param.opts for param in self.params):
+            return ". Files are named with -f"
+        return ""
 
 
 def load(name: str) -> Any:
@@ -113,7 +123,10 @@ def load(name: str) -> Any:
     module = importlib.import_module(f"ingressctl.cli.{name}")
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
     holder.command(name=name, cls=Command)(module.command)
-    return get_command(holder)
+    made: Any = get_command(holder)
+    for param in made.params:
+        param.split_envvar_value = str.splitlines  # headers and paths have spaces in them
+    return made
 
 
 app = typer.Typer(

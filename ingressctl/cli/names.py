@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ingressctl.cli import suggesting
 from ingressctl.plan import kindnames
 
 SECONDS = 2.0
@@ -35,7 +36,7 @@ def objects(ctx: typer.Context, incomplete: str) -> list[str]:
 Object = Annotated[
     str,
     typer.Argument(
-        metavar="KIND/NAME",
+        metavar=suggesting.TARGET,
         help="An object such as isvc/iris.",
         autocompletion=objects,
     ),

@@ -208,7 +208,11 @@ def hold(
     if against == "cluster":
         return clusters.read(base, settings, printer, home=home, beneath=beneath)
     sources = inputs.read_folder(against)
-    return Held(World.of(item.obj for item in sources.documents), is_folder=True)
+    documents, told = overlay.placed(
+        tuple(sources.documents), namespace=home or "default", named=bool(home)
+    )
+    printer.notices(told)
+    return Held(World.of(item.obj for item in documents), is_folder=True)
 
 
 def _default_base(base: options.Base, printer: Printer) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+TARGET = "KIND/NAME"
+"""How an object is named on a command line."""
+
 ALIASES: Mapping[str, str] = {
     "nginx": "ingress",
     "haproxy": "ingress",

@@ -148,6 +148,6 @@ def _serve(run: Up, printer: Printer, *, dump: bool) -> None:
 
 async def _until_signal(run: Up) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     await run.run(stop)

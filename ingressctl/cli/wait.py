@@ -68,7 +68,7 @@ def command(
     Files do not change, so they are looked at once.
 
     Ends with 0 when it is ready, with 3 when it is not in time or cannot become so by itself,
-    and with 2 if there is no such object.
+    and with 2 if there is no such object, or if files hold one that is refused.
 
     Examples:
       ingressctl wait isvc/model                                # needs a kubeconfig

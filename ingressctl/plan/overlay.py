@@ -62,9 +62,8 @@ def lay(base: World, documents: Iterable[Document], *, namespace: str, named: bo
 
     `namespace` is for objects without one; `named` says that a person chose it.
     """
-    notices: list[Note] = []
-    given = _with_namespaces(tuple(documents), namespace, named, notices)
-    notices.extend(_unknown_kinds(given))
+    given, told = placed(tuple(documents), namespace=namespace, named=named)
+    notices = [*told, *_unknown_kinds(given)]
     written: dict[Ref, Written] = {}
     twice: list[Finding] = []
     for document in given:
@@ -90,21 +89,23 @@ def over(base: Raw | None, obj: Raw) -> Raw:
     return result
 
 
-def _with_namespaces(
-    documents: tuple[Document, ...], namespace: str, named: bool, notices: list[Note]
-) -> tuple[Document, ...]:
+def placed(
+    documents: tuple[Document, ...], *, namespace: str, named: bool
+) -> tuple[tuple[Document, ...], tuple[Note, ...]]:
+    """The documents, each in a namespace where its kind needs one, and what is said of it."""
     bare = [document for document in documents if _needs_namespace(document.obj)]
     if not bare:
-        return documents
+        return documents, ()
     text = f"{_names(bare)} without a namespace: {namespace!r} is taken"
     remedy = "" if named else "choose another with -n, or write metadata.namespace"
-    notices.append(Note(text, remedy, bare[0].origin))
-    return tuple(
+    told = Note(text, remedy, bare[0].origin)
+    given = tuple(
         Document(_in_namespace(document.obj, namespace), document.origin)
         if _needs_namespace(document.obj)
         else document
         for document in documents
     )
+    return given, (told,)
 
 
 def _needs_namespace(obj: Raw) -> bool:

@@ -238,6 +238,19 @@ def test_usage_mistakes_end_with_two() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["describe", "isvc", "model"], "An object is written KIND/NAME"),
+        (["preview", "model.yaml"], "Files are named with -f"),
+    ],
+)
+def test_a_word_too_many_is_told_with_what_is_meant(words: list[str], says: str) -> None:
+    done = run(*words)
+    assert done.code == 2
+    assert says in done.err
+
+
+@pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("timeout: 30", "timeout: soon", "spec.predictor.timeout"),

@@ -279,3 +279,12 @@ def test_a_template_that_fails_is_two(tmp_path: Path, command: str) -> None:
     assert done.code == 2
     assert "error [IC4101]" in done.err
     assert "hosts that are served" not in done.out
+
+
+def test_of_a_repeatable_flag_a_variable_has_one_value_a_line(tmp_path: Path) -> None:
+    """Headers and the names of files have spaces in them."""
+    spaced = tmp_path / "my model.yaml"
+    spaced.write_bytes(MODEL.read_bytes())
+    files = f"{spaced}\n{MODEL}"
+    done = run("check", "--against", "none", variables={"INGRESSCTL_FILENAME": files})
+    assert f"it is given here and at {spaced}" in done.out.replace("\n", " ").replace("  ", " ")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.apiserver import made
 from tests.cli.fakeapi import FakeApi
 from tests.cli.running import run
 from tests.cli.test_cluster import TAKEOVER, load
@@ -55,6 +56,35 @@ def test_forms_for_programs_are_whole_documents() -> None:
     assert named[0].startswith("httproute.gateway.networking.k8s.io/")
     picked = run(*words, "-o", "jsonpath={.items[*].metadata.name}").out.split()
     assert set(picked) == names
+
+
+def test_one_object_is_shown_by_its_name() -> None:
+    """As people write it for kubectl: in one word or in two."""
+    words = ("--against", TAKEOVER, "-n", "default")
+    (first, *_) = run("get", "httproutes", *words, "-o", "name").out.split()
+    name = first.partition("/")[2]
+    for asked in ((f"httproute/{name}",), ("httproutes", name)):
+        done = run("get", *asked, *words, "-o", "name")
+        assert (done.code, done.out.split()) == (0, [first])
+    for asked, says in (
+        (("isvc", "nobody"), "there is no isvc nobody in namespace default"),
+        (("routes", name), "routes have no name"),
+        ((f"httproute/{name}", name), "has a name already"),
+    ):
+        done = run("get", *asked, *words)
+        assert done.code == 2
+        assert says in done.err
+
+
+def test_objects_of_a_folder_without_a_namespace_are_in_the_chosen_one(tmp_path: Path) -> None:
+    """As those of files, and as visibly."""
+    bare = {**made.service("model"), "metadata": {"name": "model"}}
+    (tmp_path / "model.yaml").write_text(yaml.safe_dump(bare))
+    done = run("get", "isvc", "-A", "--against", tmp_path, "-o", "jsonpath={.items[*].metadata}")
+    assert "\"namespace\":\"default\"" in done.out.replace(" ", "")
+    assert "without a namespace: 'default' is taken" in done.err
+    done = run("wait", "isvc/model", "-n", "team-a", "--against", tmp_path)
+    assert "InferenceService team-a/model" in done.err or done.code == 0
 
 
 def test_labels_choose() -> None:

@@ -81,7 +81,7 @@ def test_objects_of_a_folder_without_a_namespace_are_in_the_chosen_one(tmp_path:
     bare = {**made.service("model"), "metadata": {"name": "model"}}
     (tmp_path / "model.yaml").write_text(yaml.safe_dump(bare))
     done = run("get", "isvc", "-A", "--against", tmp_path, "-o", "jsonpath={.items[*].metadata}")
-    assert "\"namespace\":\"default\"" in done.out.replace(" ", "")
+    assert '"namespace":"default"' in done.out.replace(" ", "")
     assert "without a namespace: 'default' is taken" in done.err
     done = run("wait", "isvc/model", "-n", "team-a", "--against", tmp_path)
     assert "InferenceService team-a/model" in done.err or done.code == 0

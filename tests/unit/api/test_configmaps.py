@@ -148,7 +148,9 @@ def test_keys_in_another_letter_case_hold_and_are_told() -> None:
 )
 def test_of_one_key_in_two_spellings_the_last_holds(names: tuple[str, ...], holds: str) -> None:
     """As Go's decoder, which sets the field again."""
-    values = data(ingress={**GATEWAY, **OWN_GATEWAY, names[0]: names[0] == holds, names[1]: names[1] == holds})
+    values = data(
+        ingress={**GATEWAY, **OWN_GATEWAY, names[0]: names[0] == holds, names[1]: names[1] == holds}
+    )
     config = configmaps.parse_ingress(values["ingress"], gateway_optional=True)
     assert config.enableGatewayApi
     other = next(name for name in names if name != holds)

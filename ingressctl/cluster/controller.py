@@ -159,10 +159,12 @@ class Controller:
         except NotLeading:
             self._telling.result(ref, "success")
         except (Answered, Lost) as fault:
+            self._put_off.discard(ref)
             at_least = fault.retry_after if isinstance(fault, Answered) else 0.0
             delay = self.queue.failed(ref, at_least)
             self._telling.failed(ref, fault, delay)
         except Exception as defect:
+            self._put_off.discard(ref)
             delay = self.queue.failed(ref)
             self._telling.defect(ref, defect, delay)
 
@@ -202,7 +204,6 @@ class Controller:
             self._put_off.discard(ref)
             return False
         self._put_off.add(ref)
-        self.queue.add(ref, Urgency.BULK)
         return True
 
     def _step(self, ref: Ref, obj: Raw) -> Step:
@@ -244,9 +245,12 @@ class Controller:
         self.metrics.routes.note(ref, step.outcome.routes, ready, found)
         self._telling.done(ref, obj, plan, done, found)
         if done.refused:
+            self._put_off.discard(ref)
             self.queue.failed(ref)
             return
         self.queue.succeeded(ref)
+        if ref in self._put_off:
+            self.queue.add(ref, Urgency.BULK)
         if plan.again is not None:
             self.queue.after(ref, plan.again)
         if any(finding.code == "IC7102" for finding in found):

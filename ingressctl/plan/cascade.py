@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of
+from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of, uid_of
 from ingressctl.core import conditions, ports
-from ingressctl.core.outcome import Fault, Finding, Outcome
+from ingressctl.core.outcome import Fault, Finding, Keep, Outcome
 from ingressctl.core.settings import Settings
-from ingressctl.core.values import Value
+from ingressctl.core.values import Value, replace
 from ingressctl.core.world import Claimant, Kind, Lookup, Reads, World
 from ingressctl.plan import external, registry
 from ingressctl.plan.settle import Settlement, settle
@@ -124,7 +124,7 @@ class Step(Value, frozen=True):
             return status
         names = ", ".join(map(str, blocked))
         return conditions.denied(
-            status,
+            {key: value for key, value in status.items() if key != "url"},
             self.outcome.answers_for,
             reason="ObjectNotOwned",
             message=f"{names} exists and is not owned by {self.ref}: it is left alone",
@@ -271,11 +271,31 @@ def reconcile_one(
     """One object: reconcile, emit, settle. Without `providers` the installed ones are used."""
     providers = registry.providers() if providers is None else providers
     reads = Reads(world, settings, providers=providers, claimants=CLAIMANTS)
-    outcome = reconcile(obj, reads=reads, now=now)
+    owner = owner_of(obj)
+    outcome = withheld(reconcile(obj, reads=reads, now=now), owner, reads)
     emission = external.with_live_weights(obj, emit(outcome, reads), reads)
     kinds = registry.routing_kinds(providers)
-    settlement = settle_parts(owner_of(obj), outcome, emission, kinds=kinds, reads=reads)
+    settlement = settle_parts(owner, outcome, emission, kinds=kinds, reads=reads)
     return Step(ref_of(obj), outcome, emission, settlement, tuple(reads.lookups))
+
+
+def withheld(outcome: Outcome, owner: Owner, reads: Reads) -> Outcome:
+    """The outcome without routes where a Service of somebody else has the name of ours: they
+    would show the world what he never asked to show (F110)."""
+    ours = (
+        child.ref
+        for child in outcome.children
+        if child.part in reads.settings.write and child.ref.kind == "Service"
+    )
+    if not outcome.routes or all(_may_lead_to(ref, owner, reads) for ref in ours):
+        return outcome
+    return replace(outcome, routes=(), keep=Keep(hidden=True))
+
+
+def _may_lead_to(ref: Ref, owner: Owner, reads: Reads) -> bool:
+    """Whether a Service is ours. What no API server holds yet belongs to who wrote the files."""
+    stored = reads.get(ref)
+    return stored is None or not uid_of(stored) or owner.controls(stored)
 
 
 def settle_parts(

@@ -112,7 +112,7 @@ def plan(
         stages=tuple(_stages(step, applies)),
         status=status,
         deletes=deletes,
-        events=(*_news(step, status), *_events(obj, step, status)),
+        events=(*_news(obj, step, status), *_events(obj, step, status)),
         findings=(*step.findings, *(_paused(ref) for ref in paused)),
         waiting=waiting,
         # What a reconcile waits for it has looked up, so that wakes it; only time does not.
@@ -230,10 +230,11 @@ def _told(
     return status
 
 
-def _news(step: Step, status: Mapping[str, Any] | None) -> tuple[Event, ...]:
+def _news(obj: Raw, step: Step, status: Mapping[str, Any] | None) -> tuple[Event, ...]:
     """What the source has to tell; good news only together with the status it belongs to."""
     meant = conditions.stored_status(step.outcome.status or {}, "Ready")
-    if status is None or conditions.stored_status(status, "Ready") == meant:
+    said = obj.get("status") or {} if status is None else status
+    if step.outcome.status is None or conditions.stored_status(said, "Ready") == meant:
         return step.outcome.events
     return tuple(event for event in step.outcome.events if event.type == "Warning")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from pathlib import Path
+from typing import Any
 
 from tests.apiserver import made, robots
 from tests.apiserver.replica import eventually, quiet, running_replica
-from tests.apiserver.server import ApiServer
+from tests.apiserver.server import ApiServer, too_many
 
 MANAGER = "ingressctl-inferenceservice"
 
@@ -115,3 +118,28 @@ async def test_a_fight_over_a_status_ends(server: ApiServer, kubeconfig: Path) -
         assert 1 <= len(after) <= 4
         assert set(after) == {"inferenceservices"}
         assert server.get("HTTPRoute", "iris") is not None
+
+
+async def test_in_bulk_work_a_refused_write_is_tried_again_when_the_server_asks(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    """A status that waits for a second look brings nothing back before its time."""
+    tried: list[float] = []
+
+    def busy(verb: str, plural: str) -> Any:
+        if (verb, plural) != ("patch", "httproutes"):
+            return None
+        tried.append(time.monotonic())
+        return too_many(1)
+
+    async with robots.at_work(server):
+        async with running_replica(kubeconfig):
+            server.put(made.service("iris"))
+            await eventually("ready", lambda: ready(server, "iris"))
+            await quiet(lambda: len(server.written))
+        server.delete("HTTPRoute", "iris")
+        server.faults.append(busy)
+        async with running_replica(kubeconfig):
+            await eventually("three tries", lambda: len(tried) >= 3)
+    pauses = [later - sooner for sooner, later in itertools.pairwise(tried)]
+    assert min(pauses) >= 0.95

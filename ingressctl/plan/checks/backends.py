@@ -24,6 +24,9 @@ from ingressctl.plan.checks.picture import (
     spec_of,
 )
 
+NO_BACKEND, BAD_GATEWAY = 500, 503
+"""What gateways answer where a backend is not there: those of the Gateway API, and others."""
+
 OWNER_LABEL = "serving.kserve.io/inferenceservice"
 
 
@@ -37,6 +40,7 @@ class Backend(NamedTuple):
 
 def find(picture: Picture) -> Iterator[Finding]:
     """Backends without Service or port, and what a rename leaves behind."""
+    yield from _absent(picture)
     yield from _without_port(picture)
     labelled = _by_service(picture)
     for service in picture.services:
@@ -85,6 +89,17 @@ def _destinations(ref: Ref, obj: Raw, picture: Picture) -> Iterator[Backend]:
                 continue
             target = Ref(*SERVICE, place if dot else ref.namespace, name)
             yield Backend(ref, target, int((destination.get("port") or {}).get("number") or 0))
+
+
+def _absent(picture: Picture) -> Iterator[Finding]:
+    """Services that are not there, where those of their namespace are known."""
+    for source, target in dict.fromkeys(
+        (source, target) for source, target, _ in backends(picture)
+    ):
+        if picture.world.get(target) is None and picture.world.holds(SERVICE, target.namespace):
+            text = f"Service {target.namespace}/{target.name} is not in the input"
+            status = NO_BACKEND if source[:2] == HTTP_ROUTE else BAD_GATEWAY
+            yield Finding.of("IC3307", source, picture.owner(source), backend=text, status=status)
 
 
 def _without_port(picture: Picture) -> Iterator[Finding]:

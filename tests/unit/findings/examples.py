@@ -285,6 +285,12 @@ EXAMPLES = (
         (config(**GATEWAY_API), service(), SPLIT),
     ),
     Example(
+        "IC3307",
+        (service("other", 80), _ingress("web", 80)),
+        (service("web", 80), _ingress("web", 80)),
+        ("Ingress team-a/web",),
+    ),
+    Example(
         "IC3401",
         (service("web", 9000), _ingress("web", 80)),
         (service("web", 9000), _ingress("web", 9000)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -14,9 +14,10 @@ from ingressctl.cli.output import Printer, as_list
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.world import Kind, Reads
-from ingressctl.plan import columns, kindnames, listing, registry, written
+from ingressctl.plan import columns, kindnames, listing, missing, registry, written
 from ingressctl.plan.columns import Sheet
 from ingressctl.plan.listing import Row
+from ingressctl.plan.manifests import Note
 from ingressctl.plan.written import Derived
 
 ROUTES = "routes"
@@ -102,6 +103,8 @@ def command(
             raise CommandFault.of(
                 f"there is no {kind.partition('/')[0]} {called}{where}", "choose one with -n, or -A"
             )
+        if not wanted and not made.carried:
+            printer.notices(_unrouted(shown, made))
         _print(asked, form, printer, titles=not no_headers, everywhere=everywhere)
         telling.end(fault=fault, differs=False, found=(), verdict=options.Verdict())
 
@@ -117,6 +120,14 @@ def _kinds(word: str, name: str) -> tuple[tuple[Kind, ...], str]:
     if called:
         raise CommandFault.of("routes have no name", "name a kind, such as httproutes or vs")
     return (), ""
+
+
+def _unrouted(shown: Scene, made: Derived) -> Iterator[Note]:
+    """What has no row, and who tells why."""
+    for ref, origin in missing.unrouted(shown.laid, made.world, shown.providers):
+        kind = kindnames.one(kindnames.BY_IDENTITY[ref[:2]])
+        where = f"{kind}/{ref.name} -n {ref.namespace}"
+        yield Note(f"{ref} has no route", f"ingressctl describe {where} tells why", origin)
 
 
 def _place(given: options.Inputs, shown: Scene, everywhere: bool) -> str:

@@ -19,11 +19,11 @@ from ingressctl.api.inferenceservices import (
 )
 from ingressctl.api.refs import Kind, Raw, Ref, owner_of, ref_of
 from ingressctl.core import findings
-from ingressctl.core.outcome import Finding
+from ingressctl.core.outcome import Finding, Origin
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request
-from ingressctl.core.world import Reads
+from ingressctl.core.world import Reads, World
 from ingressctl.plan import applying, cascade, internal, registry, settle
 from ingressctl.plan.host_index import EVERYTHING, hosts_of
 from ingressctl.plan.overlay import Laid
@@ -85,6 +85,19 @@ def _waiting(request: Request, done: cascade.Cascade, kinds: tuple[Kind, ...]) -
             yield f"{ref} is stopped by its annotation {STOP_ANNOTATION}: it has no route"
         elif reason:
             yield f"{ref} has no route yet: {reason}; ask again with --assume ready"
+
+
+def unrouted(
+    laid: Laid, world: World, providers: Mapping[str, Provider]
+) -> Iterator[tuple[Ref, Origin]]:
+    """The services and graphs of files to which nothing leads in the world after them."""
+    kinds = tuple(kind for kind in registry.routing_kinds(providers) if kind != ("", "Service"))
+    for item in laid.written:
+        obj = world.get(item.ref)
+        if item.ref[:2] not in (KIND, GRAPH) or obj is None:
+            continue
+        if not any(settle.is_routing(one, kinds) for one in world.owned(owner_of(obj))):
+            yield item.ref, item.origin
 
 
 def _graphs(request: Request, done: cascade.Cascade) -> Iterator[str]:

@@ -87,6 +87,15 @@ def test_objects_of_a_folder_without_a_namespace_are_in_the_chosen_one(tmp_path:
     assert "InferenceService team-a/model" in done.err or done.code == 0
 
 
+def test_what_has_no_route_is_told_where_routes_of_files_are_listed() -> None:
+    demo = Path(__file__).parents[1] / "demo"
+    done = run("get", "routes", "-f", demo, "--against", "none")
+    assert "iris-demo.example.com" in done.out
+    assert "InferenceService demo/income has no route" in " ".join(done.err.split())
+    told = run("get", "routes", "-f", demo, "--against", "none", "--assume", "ready").err
+    assert "has no route" not in told
+
+
 def test_labels_choose() -> None:
     words = ("get", "isvc", "--against", TAKEOVER, "-o", "name", "-l")
     assert run(*words, "team=crm").out.split() == ["inferenceservice.serving.kserve.io/churn-xgb"]

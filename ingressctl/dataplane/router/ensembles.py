@@ -15,6 +15,9 @@ from ingressctl.dataplane.router.steps import Payload, Run
 
 Task = asyncio.Task[Answer]
 
+_OF_MEMBER = ENTITY | {b"location"}
+"""What is about the body or the status of one answer, which the merged one has not."""
+
 
 class Decided(Exception):
     """A Hard step has failed: its answer is that of the node."""
@@ -97,7 +100,7 @@ class Ensemble(Steps):
         if not self.manner.splices:  # the last one of a name counts, and names are sorted
             members = sorted(dict(members).items())
         handed_on = [
-            field for answer in answers for field in answer.headers if field[0] not in ENTITY
+            field for answer in answers for field in answer.headers if field[0] not in _OF_MEMBER
         ]
         return Answer(200, [faults.JSON, *handed_on], bodies.merged(members))
 

@@ -80,6 +80,16 @@ async def test_a_redirect_reaches_the_client_with_its_location() -> None:
     assert b"location" not in dict(answer.headers)
 
 
+async def test_a_redirect_that_is_not_that_of_the_graph_sends_nobody_anywhere() -> None:
+    """Its place is one within the cluster."""
+    moved = failing(302, {"moved": 1}, (b"location", b"http://b.ns.svc.cluster.local/"))
+    merging = graph("Ensemble", step("a", name="a"), step("b", name="b"))
+    ending = graph("Sequence", step("a"), step("b", condition="kind"))
+    for spec, compat in ((merging, "better"), (ending, "better,-IG-D10")):
+        answer = await ask(spec, StandIn(a=moved, b=1), compat=compat)
+        assert (answer.status, dict(answer.headers)) == (200, dict([JSON]))
+
+
 @pytest.mark.parametrize("condition", ["kind", "[@this].#(kind==1)"])
 async def test_a_body_nested_too_deeply_is_told_of_as_such(condition: str) -> None:
     deep = b'{"kind": %b}' % (b"[" * 3000 + b"]" * 3000)

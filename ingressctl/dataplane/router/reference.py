@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from math import isinf
 from typing import Any, NamedTuple
 
 from ingressctl.api import gjson
@@ -28,7 +29,10 @@ _ESCAPE = re.compile(
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as Go writes it: keys sorted, integers as floats, some characters escaped."""
+    """JSON as Go writes it: keys sorted, integers as floats, some characters escaped.
+
+    Raises ValueError for a number that no float holds, which Go does not read.
+    """
     pieces: list[str] = []
     open_: list[Iterator[str | _Inner]] = [_parts(value)]
     while open_:  # and no recursion, which would end above what the decoder reads
@@ -83,6 +87,8 @@ def _text(text: str) -> str:
 
 
 def _number(value: float) -> str:
+    if isinf(value):
+        raise ValueError("a number is out of range")
     if value == int(value) and abs(value) < 1e21:
         return "-0" if str(value) == "-0.0" else str(int(value))
     if 1e-6 <= abs(value) < 1e21:
@@ -118,7 +124,7 @@ def _refused(word: str) -> Any:
 
 
 def again(body: bytes) -> bytes:
-    """The value decoded and encoded."""
+    """The value decoded and encoded. Raises ValueError."""
     return encoded(decoded(body))
 
 
@@ -135,7 +141,10 @@ def mapped(body: bytes) -> bytes:
     if not all(isinstance(field, list) for field in found.values()):
         return body
     predictions = found.get("predictions")
-    return encoded({"instances": predictions}) if predictions else body
+    try:
+        return encoded({"instances": predictions}) if predictions else body
+    except ValueError:
+        return body
 
 
 def content_type(body: bytes) -> bytes | None:

@@ -146,6 +146,18 @@ async def test_members_are_encoded_again_as_go_does(member: bytes, again: str) -
     assert (answer.status, answer.body.decode()) == (200, f'{{"a":{again}}}')
 
 
+@pytest.mark.parametrize("number", [b"1e999", b"-1e999", b"1" * 400], ids=range(3))
+async def test_a_number_that_no_float_holds_is_none_to_go(number: bytes) -> None:
+    merging = graph("Ensemble", step("a", name="a"))
+    answer = await ask(merging, StandIn(a=b'{"x": %b}' % number), compat="kserve")
+    assert answer.status == 500
+    assert "cannot decode" in value(answer)["cause"]
+    mapping = graph("Sequence", step("a", mapPredictionsToInstances=True))
+    upstream, body = StandIn(a=1), b'{"predictions": [%b]}' % number
+    await ask(mapping, upstream, body, compat="kserve")
+    assert upstream.calls[0].body == body
+
+
 async def test_a_member_that_is_nested_too_deeply_fails_the_graph() -> None:
     spec = graph("Ensemble", step("a", name="a"))
     for levels in range(900, 1100, 5):

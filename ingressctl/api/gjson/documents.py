@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 
 class NotJson(ValueError):
-    """The bytes are not one JSON value in UTF-8."""
+    """The bytes are not one JSON value."""
 
 
 DEPTH = 900
@@ -38,10 +38,15 @@ MISSING = Missing()
 """What a path finds where there is nothing; null is a value."""
 
 
+def text_of(document: bytes) -> str:
+    """The text of a document. What is no UTF-8 in it is no fault, as it is none for gjson."""
+    return document.decode(errors="replace")
+
+
 def tree(document: bytes | str) -> Any:
     """The document as dicts, lists, text, numbers, booleans and None. Raises NotJson."""
     try:
-        text = document if isinstance(document, str) else document.decode()
+        text = document if isinstance(document, str) else text_of(document)
         return _decoded(text)
     except RecursionError:
         raise TooNested from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ingressctl.api.gjson.comparing import Test, test
-from ingressctl.api.gjson.documents import MISSING, NotJson, TooNested, tree
+from ingressctl.api.gjson.documents import MISSING, NotJson, TooNested, text_of, tree
 
 if TYPE_CHECKING:
     from pygjson import Path, Result
@@ -26,6 +26,9 @@ except ImportError:  # pragma: no cover - platforms without a wheel
 
 _SKIP = msgspec.json.Decoder(msgspec.Raw).decode
 """Reads a document to its end and keeps nothing; it knows a limit of depth, pygjson none."""
+
+LEVELS = 10_000
+"""Levels that are read where nothing is decoded, as in Go: pygjson goes ten times as deep."""
 
 
 class Document:
@@ -125,20 +128,43 @@ def _of_list(
 
 def _root(document: bytes) -> Result:
     """The whole document. Raises NotJson."""
-    if not is_json(document):
-        raise TooNested if _is_too_nested(document) else NotJson("the document is no JSON")
-    return pygjson.get_bytes(document, "@this")
+    if not is_json(document, deep=True):
+        if _is_too_nested(document):
+            raise TooNested(f"nested deeper than {LEVELS} levels")
+        raise NotJson("the document is no JSON")
+    try:
+        return pygjson.get_bytes(document, "@this")
+    except UnicodeDecodeError:
+        return pygjson.get(text_of(document), "@this")
 
 
-def is_json(document: bytes) -> bool:
-    """Whether the bytes are one JSON value in UTF-8, not nested to the point of harm."""
+def is_json(document: bytes, *, deep: bool = False) -> bool:
+    """Whether the bytes are one JSON value, and none that is nested to the point of harm.
+
+    With `deep` the nesting may be as Go takes it, which nobody here could decode. Bytes that
+    are no UTF-8 may stand in texts.
+    """
     try:
         _SKIP(document)
     except RecursionError:
-        return False
+        return deep and _is_deep_json(document)
     except msgspec.DecodeError:
         return b"\\u" in document and _is_decoded(document)
-    return document.isascii() or _is_utf8(document)
+    return True
+
+
+def in_utf8(document: bytes) -> bytes:
+    """The document for whoever takes nothing else: the same bytes if they are UTF-8."""
+    if document.isascii() or _is_utf8(document):
+        return document
+    return text_of(document).encode()
+
+
+def _is_deep_json(document: bytes) -> bool:
+    """Brackets in texts count too: a limit of the depth is safe, and an exact one is not needed."""
+    if pygjson is None or document.count(b"[") + document.count(b"{") > LEVELS:
+        return False
+    return pygjson.validate(text_of(document))
 
 
 def _is_too_nested(document: bytes) -> bool:

@@ -15,6 +15,9 @@ from ingressctl.dataplane.router.steps import Payload, Run
 
 Task = asyncio.Task[Answer]
 
+_OF_MEMBER = ENTITY | {b"location"}
+"""What is about the body or the status of one answer, which the merged one has not."""
+
 
 class Decided(Exception):
     """A Hard step has failed: its answer is that of the node."""
@@ -70,9 +73,13 @@ class Ensemble(Steps):
         if self.manner.soft_calls:
             body = bodies.as_value(body)
         elif not _is_object(body):
-            cause = f"step {entry.name}: cannot decode its answer as a JSON object"
-            raise Failed("graph", 500, cause)
-        return body if self.manner.splices else reference.again(body)
+            raise _no_object(entry)
+        if self.manner.splices:
+            return gjson.in_utf8(body)  # or it would spoil the object for all readers
+        try:
+            return reference.again(body)
+        except ValueError:
+            raise _no_object(entry) from None
 
     def _deciding(self, entry: Entry, answer: Answer) -> Answer:
         self._tell(entry, "it is Hard and failed: it decides")
@@ -97,7 +104,7 @@ class Ensemble(Steps):
         if not self.manner.splices:  # the last one of a name counts, and names are sorted
             members = sorted(dict(members).items())
         handed_on = [
-            field for answer in answers for field in answer.headers if field[0] not in ENTITY
+            field for answer in answers for field in answer.headers if field[0] not in _OF_MEMBER
         ]
         return Answer(200, [faults.JSON, *handed_on], bodies.merged(members))
 
@@ -124,6 +131,10 @@ def _readable(entry: Entry, answer: Answer) -> bytes:
         raise Failed(
             "step", 502, f"step {entry.name}: its answer cannot be read: {error}"
         ) from None
+
+
+def _no_object(entry: Entry) -> Failed:
+    return Failed("graph", 500, f"step {entry.name}: cannot decode its answer as a JSON object")
 
 
 def _is_object(body: bytes) -> bool:

@@ -144,7 +144,7 @@ class Multiplexed(asyncio.Protocol):
 
     def _pump(self, exchange: Exchange) -> None:
         """As much of the body as there is room for."""
-        while exchange.left:
+        while exchange.left and self._is_open(exchange):
             room = min(
                 self._h2.local_flow_control_window(exchange.number),
                 self._h2.max_outbound_frame_size,
@@ -154,6 +154,13 @@ class Multiplexed(asyncio.Protocol):
             piece, exchange.left = exchange.left[:room], exchange.left[room:]
             self._h2.send_data(exchange.number, piece, end_stream=not exchange.left)
         self._flush()
+
+    def _is_open(self, exchange: Exchange) -> bool:
+        """h2 reads a whole segment before it tells of the first frame: a later one may have
+        ended the stream, of which is still to be told.
+        """
+        stream = self._h2.streams.get(exchange.number)
+        return stream is not None and stream.open
 
     def _flush(self) -> None:
         data = self._h2.data_to_send()

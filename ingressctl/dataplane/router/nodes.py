@@ -166,7 +166,10 @@ class Sequence_(Steps):  # noqa: N801 - Sequence is a type of Python
 
     def _unmet(self, last: Answer | None) -> Answer:
         assert last is not None
-        return last if self.manner.keeps_status else Answer(200, last.headers, last.body)
+        if self.manner.keeps_status:
+            return last
+        kept = [field for field in last.headers if field[0] != b"location"]  # of a status gone
+        return Answer(200, kept, last.body)
 
     def _mapped(self, payload: Payload) -> Payload:
         try:

@@ -7,8 +7,11 @@ content type of an answer is guessed (IG-D32).
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from math import isinf
+from typing import Any, NamedTuple
 
 from ingressctl.api import gjson
 
@@ -17,27 +20,66 @@ _ESCAPES = str.maketrans(
 )
 _CONTROLS = frozenset({*range(9), 11, *range(14, 27), *range(28, 32)})
 _SNIFFED = 512
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as Go writes it: keys sorted, integers as floats, some characters escaped."""
-    return "".join(_pieces(value)).encode(errors="replace")
+    """JSON as Go writes it: keys sorted, integers as floats, some characters escaped.
+
+    Raises ValueError for a number that no float holds, which Go does not read.
+    """
+    pieces: list[str] = []
+    open_: list[Iterator[str | _Inner]] = [_parts(value)]
+    while open_:  # and no recursion, which would end above what the decoder reads
+        part = next(open_[-1], None)
+        if part is None:
+            open_.pop()
+        elif isinstance(part, str):
+            pieces.append(part)
+        else:
+            open_.append(_parts(part.value))
+    return "".join(pieces).encode()
 
 
-def _pieces(value: Any) -> list[str]:
+class _Inner(NamedTuple):
+    """A list or an object within another value."""
+
+    value: Any
+
+
+def _parts(value: Any) -> Iterator[str | _Inner]:
+    """The JSON of a value, but for the lists and objects within it."""
     if isinstance(value, dict):
-        members = [
-            piece for key in sorted(value) for piece in (",", _text(key), ":", *_pieces(value[key]))
-        ]
-        return ["{", *members[1:], "}"]
-    if isinstance(value, list):
-        items = [piece for item in value for piece in (",", *_pieces(item))]
-        return ["[", *items[1:], "]"]
+        before = "{"
+        for key in sorted(value):
+            yield f"{before}{_text(key)}:"
+            yield _part(value[key])
+            before = ","
+        yield "}" if value else "{}"
+    elif isinstance(value, list):
+        before = "["
+        for item in value:
+            yield before
+            yield _part(item)
+            before = ","
+        yield "]" if value else "[]"
+    else:
+        yield _scalar(value)
+
+
+def _part(value: Any) -> str | _Inner:
+    return _Inner(value) if isinstance(value, dict | list) else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
     if isinstance(value, str):
-        return [_text(value)]
-    if isinstance(value, float):
-        return [_number(value)]
-    return [json.dumps(value)]
+        return _text(value)
+    return _number(value) if isinstance(value, float) else json.dumps(value)
 
 
 def _text(text: str) -> str:
@@ -45,6 +87,8 @@ def _text(text: str) -> str:
 
 
 def _number(value: float) -> str:
+    if isinf(value):
+        raise ValueError("a number is out of range")
     if value == int(value) and abs(value) < 1e21:
         return "-0" if str(value) == "-0.0" else str(int(value))
     if 1e-6 <= abs(value) < 1e21:
@@ -57,9 +101,22 @@ def _number(value: float) -> str:
 def decoded(body: bytes) -> Any:
     """The value with all numbers as floats. Raises ValueError."""
     try:
-        return json.loads(body.decode(), parse_int=float, parse_constant=_refused)
+        return json.loads(_read(body), parse_int=float, parse_constant=_refused)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _read(body: bytes) -> str:
+    """The text, with U+FFFD for each byte that is no UTF-8 and each half of an escaped pair."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        text = _NO_UTF8.sub("\ufffd", body.decode(errors="surrogateescape"))
+    return _ESCAPE.sub(_whole, text) if _HALVES.search(body) else text
+
+
+def _whole(escape: re.Match[str]) -> str:
+    return r"\ufffd" if escape["half"] else escape[0]
 
 
 def _refused(word: str) -> Any:
@@ -67,7 +124,7 @@ def _refused(word: str) -> Any:
 
 
 def again(body: bytes) -> bytes:
-    """The value decoded and encoded."""
+    """The value decoded and encoded. Raises ValueError."""
     return encoded(decoded(body))
 
 
@@ -84,14 +141,17 @@ def mapped(body: bytes) -> bytes:
     if not all(isinstance(field, list) for field in found.values()):
         return body
     predictions = found.get("predictions")
-    return encoded({"instances": predictions}) if predictions else body
+    try:
+        return encoded({"instances": predictions}) if predictions else body
+    except ValueError:
+        return body
 
 
 def content_type(body: bytes) -> bytes | None:
     """The content type of an answer by its bytes; None for an empty one."""
     if not body:
         return None
-    if gjson.is_json(body):
+    if gjson.is_json(body, deep=True):
         return b"application/json"
     start = body[:_SNIFFED]
     if start[:3] == b"\x1f\x8b\x08":

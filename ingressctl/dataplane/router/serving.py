@@ -167,7 +167,7 @@ class Process:
         Whatever a file may cause, it must not end the looking: the next one may be good.
         """
         try:
-            graph = await asyncio.to_thread(self._read, file)
+            text, graph = await asyncio.to_thread(self._read, file)
             spec = graph.spec
             self._warn(graph.unknown)
             if spec == self._spec:
@@ -182,11 +182,14 @@ class Process:
             return
         self._spec = spec
         self._server.replace(engine, limits)
+        if self._shared is not None:
+            self._shared.keep(self._number, text)
         self._counts.reloads["taken"] += 1
         LOG.info("another graph is served", extra={"keys": {"nodes": len(spec.nodes)}})
 
-    def _read(self, file: GraphFile) -> graphs.Graph:
-        return graphs.parse(file.read(), self._plan.compat, name=file.name)
+    def _read(self, file: GraphFile) -> tuple[bytes, graphs.Graph]:
+        text = file.read()
+        return text, graphs.parse(text, self._plan.compat, name=file.name)
 
     def _warn(self, unknown: tuple[str, ...]) -> None:
         """Tell of unknown fields that are not those of before; one process is enough."""

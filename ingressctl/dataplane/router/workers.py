@@ -15,8 +15,9 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ingressctl.dataplane.router import graphs
 from ingressctl.dataplane.router.serving import Plan, Process, Sockets, run
 from ingressctl.dataplane.router.sharing import Shared
 
@@ -170,10 +171,23 @@ class _Herd:
         for other, sockets in enumerate(self._sockets):
             if other != number:
                 sockets.close()
+        plan = _as_served(self._plan, self._shared.kept())
         make: Callable[[], Process] = lambda: Process(  # noqa: E731
-            self._plan, self._sockets[number], shared=self._shared, number=number
+            plan, self._sockets[number], shared=self._shared, number=number
         )
         run(make)
+
+
+def _as_served(plan: Plan, text: bytes) -> Plan:
+    """The plan with the graph that the other processes serve by now, if there is a later one.
+
+    What the file says may since have been refused, or be gone: whoever stands in for a dead
+    process must not go back to the graph of the start.
+    """
+    if not text:
+        return plan
+    graph = graphs.parse(text, plan.compat, name=str(plan.file))
+    return replace(plan, spec=graph.spec, unknown=graph.unknown)
 
 
 _SIGNALS = frozenset((signal.SIGTERM, signal.SIGINT, signal.SIGCHLD))

@@ -80,19 +80,91 @@ async def test_a_redirect_reaches_the_client_with_its_location() -> None:
     assert b"location" not in dict(answer.headers)
 
 
+async def test_a_redirect_that_is_not_that_of_the_graph_sends_nobody_anywhere() -> None:
+    """Its place is one within the cluster."""
+    moved = failing(302, {"moved": 1}, (b"location", b"http://b.ns.svc.cluster.local/"))
+    merging = graph("Ensemble", step("a", name="a"), step("b", name="b"))
+    ending = graph("Sequence", step("a"), step("b", condition="kind"))
+    for spec, compat in ((merging, "better"), (ending, "better,-IG-D10")):
+        answer = await ask(spec, StandIn(a=moved, b=1), compat=compat)
+        assert (answer.status, dict(answer.headers)) == (200, dict([JSON]))
+
+
 @pytest.mark.parametrize("condition", ["kind", "[@this].#(kind==1)"])
 async def test_a_body_nested_too_deeply_is_told_of_as_such(condition: str) -> None:
-    deep = b'{"kind": %b}' % (b"[" * 3000 + b"]" * 3000)
+    deep = b'{"kind": %b}' % (b"[" * 10_000 + b"]" * 10_000)
     spec = graph("Switch", step("a", condition=condition))
-    for body, why in ((deep, "nested deeper than 900 levels"), (b'{"kind": [', "not JSON")):
+    for body, why in ((deep, "nested deeper than 10000 levels"), (b'{"kind": [', "not JSON")):
         answer = await ask(spec, StandIn(a=1), body)
         assert answer.status == 400
         assert f"the request is {why}, and" in value(answer)["cause"]
     after = graph("Sequence", step("a"), step("b", condition=condition))
     answer = await ask(after, StandIn(a=deep, b=1))
     assert answer.status == 502
-    assert value(answer)["cause"].endswith("is nested deeper than 900 levels")
+    assert value(answer)["cause"].endswith("is nested deeper than 10000 levels")
     assert (await ask(spec, StandIn(a=1), deep, compat="kserve")).status == 404
+
+
+LATIN = b'{"k": "J\xf6rg"}'
+
+
+@pytest.mark.parametrize("compat", ["better", "kserve"])
+@pytest.mark.parametrize("body", [LATIN, b'{"k": %b}' % (b"[" * 5000 + b"]" * 5000)], ids=len)
+async def test_what_go_takes_for_json_meets_conditions(body: bytes, compat: str) -> None:
+    switch = graph("Switch", step("a", condition="k"))
+    upstream = StandIn(a=1)
+    assert (await ask(switch, upstream, body, compat=compat)).status == 200
+    assert upstream.calls[0].body == body
+    after = graph("Sequence", step("a"), step("b", condition="k", data="$response"))
+    upstream = StandIn(a=body, b=Answer(200, [], body))
+    answer = await ask(after, upstream, compat=compat)
+    assert upstream.calls[1].body == body
+    assert (answer.status, answer.body, list(answer.headers)) == (200, body, [JSON])
+
+
+async def test_an_ensemble_of_a_member_that_is_no_utf8_is_json_for_everybody() -> None:
+    spec = graph("Ensemble", step("a", name="a"), step("b", name="b"))
+    for compat in ("better", "kserve"):
+        answer = await ask(spec, StandIn(a=LATIN, b={}), compat=compat)
+        assert value(answer) == {"a": {"k": "J\ufffdrg"}, "b": {}}
+
+
+@pytest.mark.parametrize(
+    ("member", "again"),
+    [
+        (rb'{"k":"\ud800","\udc00":"\ud83d\ude00"}', '{"k":"\ufffd","\ufffd":"\U0001f600"}'),
+        (rb'{"k":"\\ud800\ud83d\ud83d\ude00x"}', r'{"k":"\\ud800' + '\ufffd\U0001f600x"}'),
+        (b'{"k":"\xe2\x82 \xed\xa0\x80"}', '{"k":"\ufffd\ufffd \ufffd\ufffd\ufffd"}'),
+        (b'{"b":[],"a":{"c":[1,[true,null],{}]}}', '{"a":{"c":[1,[true,null],{}]},"b":[]}'),
+        (b'{"a":' * 800 + b"1" + b"}" * 800, '{"a":' * 800 + "1" + "}" * 800),
+    ],
+    ids=range(5),
+)
+async def test_members_are_encoded_again_as_go_does(member: bytes, again: str) -> None:
+    spec = graph("Ensemble", step("a", name="a"))
+    answer = await ask(spec, StandIn(a=member), compat="kserve")
+    assert (answer.status, answer.body.decode()) == (200, f'{{"a":{again}}}')
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"-1e999", b"1" * 400], ids=range(3))
+async def test_a_number_that_no_float_holds_is_none_to_go(number: bytes) -> None:
+    merging = graph("Ensemble", step("a", name="a"))
+    answer = await ask(merging, StandIn(a=b'{"x": %b}' % number), compat="kserve")
+    assert answer.status == 500
+    assert "cannot decode" in value(answer)["cause"]
+    mapping = graph("Sequence", step("a", mapPredictionsToInstances=True))
+    upstream, body = StandIn(a=1), b'{"predictions": [%b]}' % number
+    await ask(mapping, upstream, body, compat="kserve")
+    assert upstream.calls[0].body == body
+
+
+async def test_a_member_that_is_nested_too_deeply_fails_the_graph() -> None:
+    spec = graph("Ensemble", step("a", name="a"))
+    for levels in range(900, 1100, 5):
+        body = b'{"a":' * levels + b"1" + b"}" * levels
+        answer = await ask(spec, StandIn(a=body), compat="kserve")
+        assert answer.status in (200, 500)
+    assert "cannot decode" in value(answer)["cause"]
 
 
 async def test_an_unmet_condition_ends_with_the_answer_and_status_before() -> None:

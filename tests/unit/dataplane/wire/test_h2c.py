@@ -9,6 +9,7 @@ from typing import Any
 
 import h2.config
 import h2.connection
+import h2.errors
 import h2.events
 import h2.settings
 import pytest
@@ -74,6 +75,25 @@ class Early(Step):
                 self.h2.send_headers(event.stream_id, [(":status", "413")], end_stream=True)
             elif isinstance(event, h2.events.StreamReset):
                 self.heads[event.stream_id] = {"reset": "yes"}
+        self.flush()
+
+
+class Refusing(Step):
+    """Reads a part of a large body, gives it back, and refuses the rest, all in one segment.
+
+    So do servers of Go whose handlers limit what they read (RFC 9113, 8.1).
+    """
+
+    def data_received(self, data: bytes) -> None:
+        for event in self.h2.receive_data(data):
+            number = getattr(event, "stream_id", 0) or 0
+            if isinstance(event, h2.events.DataReceived) and number not in self.bodies:
+                self.bodies[number] = b""
+                self.h2.increment_flow_control_window(event.flow_controlled_length)
+                self.h2.send_headers(number, [(":status", "413")], end_stream=True)
+                self.h2.reset_stream(number, h2.errors.ErrorCodes.NO_ERROR)
+            elif isinstance(event, h2.events.StreamEnded):
+                self.handle(self, number, b"")
         self.flush()
 
 
@@ -280,6 +300,25 @@ async def test_a_step_that_answers_before_it_has_read_gets_a_reset() -> None:
         async with asyncio.timeout(10):
             while len(steps[0].heads) < 12:
                 await asyncio.sleep(0.01)
+
+
+async def test_an_early_refusal_ends_its_own_call_only() -> None:
+    slow: list[tuple[Step, int]] = []
+
+    def handle(step: Step, number: int, body: bytes) -> None:
+        slow.append((step, number))
+
+    async with serving(handle, Refusing) as (to, steps), client() as caller:
+        other = asyncio.create_task(call(caller, to, b""))
+        async with asyncio.timeout(10):
+            while not slow:
+                await asyncio.sleep(0.01)
+        for _ in range(3):
+            assert (await call(caller, to, b"x" * 200_000)).status == 413
+        step, number = slow[0]
+        step.answer(number, b"slow")
+        assert (await other).body == b"slow"
+        assert len(steps) == 1
 
 
 async def test_a_step_that_takes_no_calls_is_connected_to_once(

@@ -272,14 +272,7 @@ async def test_several_processes_share_a_port_and_their_numbers() -> None:
             async with asyncio.timeout(30):
                 while await router.number(name) != 40:
                     await asyncio.sleep(0.1)
-            children = children_of(router.process.pid)
-            assert len(children) == 2
-            os.kill(children[0], signal.SIGKILL)
-            async with asyncio.timeout(30):
-                while len(children_of(router.process.pid)) != 2 or children[0] in children_of(
-                    router.process.pid
-                ):
-                    await asyncio.sleep(0.05)
+            await one_dies(router)
             for _ in range(40):
                 assert (await router.ask())[0] == 200
             async with asyncio.timeout(30):
@@ -289,6 +282,67 @@ async def test_several_processes_share_a_port_and_their_numbers() -> None:
             code, _, talk = await router.end()
     assert code == 0
     assert talk.count(b"another one stands in") == 1
+
+
+@pytest.mark.parametrize("then", ["is refused", "is gone"])
+async def test_who_stands_in_serves_the_graph_of_the_others(tmp_path: Path, then: str) -> None:
+    """Not that of the start, though the file says nothing that can be served."""
+    file = tmp_path / "graph.json"
+    async with model() as port:
+        file.write_text(json.dumps(graph(port, "/one")))
+        async with started("--graph-file", str(file), "--workers", "2") as router:
+            put(file, json.dumps(graph(port, "/two")))
+            await router.says(b"another graph is served")
+            await until_all(router, b"/two")
+            if then == "is gone":
+                file.unlink()
+            else:
+                put(file, '{"nodes": {}}')
+            await router.says(b"the old one stays")
+            await one_dies(router)
+            await until_ready(router, 3)
+            assert await paths(router) == {b"/two"}
+            put(file, json.dumps(graph(port, "/three")))
+            await until_all(router, b"/three")
+            router.signal(signal.SIGINT)
+            assert (await router.end())[0] == 0
+
+
+def put(file: Path, text: str) -> None:
+    (file.parent / "new").write_text(text)
+    os.replace(file.parent / "new", file)
+
+
+async def paths(router: Program) -> set[bytes]:
+    """Those that many requests reach: some of them in each process."""
+    answers = [await router.ask() for _ in range(30)]
+    assert {status for status, _ in answers} == {200}
+    return {json.loads(body)["path"].encode() for _, body in answers}
+
+
+async def until_all(router: Program, path: bytes) -> None:
+    async with asyncio.timeout(30):
+        while await paths(router) != {path}:
+            await asyncio.sleep(0.05)
+
+
+async def until_ready(router: Program, starts: int) -> None:
+    """So many processes have begun to serve, those that have died among them."""
+    async with asyncio.timeout(30):
+        while router.said.count(b"the router serves") < starts:
+            await asyncio.sleep(0.02)
+
+
+async def one_dies(router: Program) -> None:
+    """And another one stands in."""
+    children = children_of(router.process.pid)
+    assert len(children) == 2
+    os.kill(children[0], signal.SIGKILL)
+    async with asyncio.timeout(30):
+        while len(children_of(router.process.pid)) != 2 or children[0] in children_of(
+            router.process.pid
+        ):
+            await asyncio.sleep(0.05)
 
 
 def children_of(pid: int) -> list[int]:

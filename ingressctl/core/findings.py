@@ -196,6 +196,14 @@ TABLE: dict[str, Code] = _rows(
         ("F23",),
     ),
     Code(
+        "IC1113",
+        "warning",
+        "visibility without effect",
+        "{key} is {value!r}, which nobody reads: the object is public with it and without it",
+        "remove it; only the label {right}: cluster-local has an effect",
+        ("F23",),
+    ),
+    Code(
         "IC2003",
         "error",
         "name too long",

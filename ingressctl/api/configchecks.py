@@ -67,10 +67,13 @@ class Notice:
     known: str = ""
 
 
-def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault, ...]:
+def faults(
+    data: Mapping[str, str], *, gateway_optional: bool, graphs: bool = False
+) -> tuple[KeyFault, ...]:
     """Everything in inferenceservice-config that cannot be used.
 
-    `gateway_optional` is difference Q28.
+    `gateway_optional` is difference Q28; `graphs` tells that there are InferenceGraphs, which
+    cannot do without the key `router`.
     """
     found = [fault for key in MODELS if key in data for fault in _faults_of_types(key, data[key])]
     if found:
@@ -79,7 +82,7 @@ def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault
         ("ingress", lambda text: configmaps.parse_ingress(text, gateway_optional=gateway_optional)),
         ("deploy", configmaps.parse_default_mode),
     ]
-    if "router" in data:  # services alone do without it
+    if graphs or "router" in data:
         rules.append(("router", configmaps.parse_router))
     for key, parse in rules:
         try:

@@ -145,6 +145,13 @@ TABLE: dict[str, Code] = _rows(
         "no ClusterServingRuntime is given: {runtime}, which KServe installs, is assumed",
         "add the runtimes of the cluster to the input; their images are not known here",
     ),
+    Code(
+        "IC1304",
+        "error",
+        "cannot be derived",
+        "{text}",
+        "correct what the text names; nothing is made of the object meanwhile",
+    ),
     Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
     Code(
         "IC1302",

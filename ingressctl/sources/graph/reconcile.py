@@ -267,7 +267,8 @@ def _about_config(reads: Reads) -> tuple[Finding, ...]:
     """Every fault of the ConfigMap, where it stands."""
     place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
     data = (reads.get(place) or {}).get("data") or {}
-    found = configchecks.faults(data, gateway_optional=reads.differs("Q28"))
+    optional = reads.differs("Q28")
+    found = configchecks.faults(data, gateway_optional=optional, graphs=True)
     return tuple(configuration.refused(place, fault) for fault in found)
 
 

@@ -31,6 +31,7 @@ RETIRED_KEY = "serving.knative.dev/visibility"
 LONG = "a-model-with-a-name-as-long-as-names-may-just-be"
 PUBLIC = istio_gateway("knative-ingress-gateway", "knative-serving")
 LOCAL = istio_gateway("knative-local-gateway", "knative-serving")
+KNATIVE_MODE = {"serving.kserve.io/deploymentMode": "Knative"}
 GATEWAY_API = {"enableGatewayApi": True}
 CANARY = {
     "canary": [
@@ -125,6 +126,19 @@ EXAMPLES = (
         (config_map("inferenceservice-config", {"ingress": '{"ingressDomain": 3}'}, "kserve"),),
         (config(),),
         ("ConfigMap kserve/inferenceservice-config",),
+    ),
+    Example(
+        "IC1102",
+        (config(), graph()),
+        (config(), knative()),
+        ("ConfigMap kserve/inferenceservice-config",),
+    ),
+    Example(
+        "IC1304",
+        (graph(annotations=KNATIVE_MODE, status={"deploymentMode": "Standard"}),),
+        (graph(annotations=STANDARD, status={"deploymentMode": "Standard"}),),
+        ("InferenceGraph team-a/pipe",),
+        compat="better,-Q45",
     ),
     Example("IC1103", (config(ingressDomian="x.org"),), (config(),)),
     Example(

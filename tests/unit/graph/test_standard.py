@@ -112,6 +112,7 @@ def test_the_route_waits_as_long_as_the_router() -> None:
     assert limits() == "60s"
     assert limits(timeout=300) == "300s"
     assert limits(routerTimeouts={"serverWrite": 90}) == "90s"
+    assert limits(timeout=100_000) == "27h46m40s", "a number may have five digits there"
 
 
 def test_a_headless_router_is_called_at_its_own_port() -> None:

@@ -221,10 +221,10 @@ TABLE: dict[str, Code] = _rows(
     Code(
         "IC2004",
         "error",
-        "object name of two services",
+        "object name of two owners",
         "{kind} {namespace}/{name} is wanted by {holder} and by {other}: the first one has it, "
         "the other goes without",
-        "rename one of the two services, or the canary or predictor whose name is in it",
+        "rename one of the two, or the canary or predictor whose name is in it",
     ),
     Code(
         "IC2010",

@@ -7,6 +7,7 @@ from typing import Any
 from ingressctl.api.configmaps import ConfigFault
 from ingressctl.api.inferenceservices import CLUSTER_LOCAL, KNATIVE_VISIBILITY
 from ingressctl.api.refs import Raw
+from ingressctl.core import knative_hosts
 from ingressctl.core.kserve import initial_scale, visibility
 from ingressctl.sources.graph import pods
 from ingressctl.sources.graph.scope import GRAPH_LABEL, KIND_LABEL, KNATIVE_SERVICE, Scope
@@ -33,6 +34,23 @@ def service(scope: Scope) -> Raw:
     }
     frame = scope.frame("serving.knative.dev/v1", "Service", _own_labels(scope), own)
     return {**frame, "spec": {"template": template}}
+
+
+def host(scope: Scope) -> str:
+    """The host that Knative gives to the graph. Raises configmaps.ConfigFault, naming.NameFault."""
+    graph = scope.graph
+    return knative_hosts.route_host(
+        graph.name,
+        graph.namespace,
+        labels=_own_labels(scope),
+        annotations=graph.annotations,
+        reads=scope.reads,
+    )
+
+
+def public_host(scope: Scope) -> str:
+    """The same; "" if the graph is reached from inside alone."""
+    return "" if knative_hosts.is_local(_own_labels(scope), reads=scope.reads) else host(scope)
 
 
 def relabelled(scope: Scope, stored: Raw) -> Raw:

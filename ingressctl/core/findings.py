@@ -81,6 +81,14 @@ TABLE: dict[str, Code] = _rows(
         ("F112",),
     ),
     Code(
+        "IC1106",
+        "warning",
+        "part of a setting left out",
+        "{part!r} in {key} has no effect: {why}",
+        "correct or remove it",
+        ("F112",),
+    ),
+    Code(
         "IC1120",
         "warning",
         "unknown field",

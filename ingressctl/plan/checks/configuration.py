@@ -54,5 +54,9 @@ def _noticed(ref: Ref, notice: Notice) -> Finding:
             )
         case "example":
             return Finding.of("IC1104", ref, path="data._example", setting=notice.path)
+        case "dropped":
+            return Finding.of(
+                "IC1106", ref, path=path, key=notice.path, part=notice.known, why=notice.why
+            )
         case "ignored":
             return Finding.of("IC1303", ref, path=path, key=written)

@@ -150,6 +150,12 @@ EXAMPLES = (
     Example("IC1105", (config(INGRESSCLASSNAME="nginx"),), (config(),)),
     Example("IC1110", (_labelled("serving.knative.dev/visibility"),), (_labelled(KNATIVE_KEY),)),
     Example("IC1110", (_labelled(KNATIVE_KEY, "clusterlocal"),), (_labelled("stage", "local"),)),
+    Example(
+        "IC1106",
+        (config(additionalIngressDomains=["*.foo.com"]),),
+        (config(additionalIngressDomains=["foo.com"]),),
+        ("ConfigMap kserve/inferenceservice-config",),
+    ),
     *(
         Example("IC1110", (_labelled(key, value),), (_labelled(KNATIVE_KEY),))
         for key in (KNATIVE_KEY, KSERVE_KEY, RETIRED_KEY)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from ingressctl.api import configmaps, spelling
+from ingressctl.api import configmaps, dns, spelling
 from ingressctl.api.configmaps import EXAMPLE_KEY, ConfigFault
 
 MODELS: Mapping[str, type[BaseModel]] = {
@@ -60,18 +60,23 @@ class Notice:
 
     `unknown`: no effect; `known` is the nearest known key or "". `other-case`: read as
     `known`. `overridden`: the same key comes again as `known`. `example`: set only inside
-    `_example`. `ignored`: KServe falls back to defaults.
+    `_example`. `ignored`: KServe falls back to defaults. `dropped`: a part of a value,
+    `known`, that has no effect, and `why`.
     """
 
-    kind: Literal["unknown", "other-case", "overridden", "example", "ignored"]
+    kind: Literal["unknown", "other-case", "overridden", "example", "ignored", "dropped"]
     path: str
     known: str = ""
+    why: str = ""
 
 
-def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault, ...]:
+def faults(
+    data: Mapping[str, str], *, gateway_optional: bool, graphs: bool = False
+) -> tuple[KeyFault, ...]:
     """Everything in inferenceservice-config that cannot be used.
 
-    `gateway_optional` is difference Q28.
+    `gateway_optional` is difference Q28; `graphs` tells that there are InferenceGraphs, which
+    cannot do without the key `router`.
     """
     found = [fault for key in MODELS if key in data for fault in _faults_of_types(key, data[key])]
     if found:
@@ -80,7 +85,7 @@ def faults(data: Mapping[str, str], *, gateway_optional: bool) -> tuple[KeyFault
         ("ingress", lambda text: configmaps.parse_ingress(text, gateway_optional=gateway_optional)),
         ("deploy", configmaps.parse_default_mode),
     ]
-    if "router" in data:  # services alone do without it
+    if graphs or "router" in data:
         rules.append(("router", configmaps.parse_router))
     for key, parse in rules:
         try:
@@ -120,8 +125,29 @@ def notices(data: Mapping[str, str], *, annotations: Mapping[str, str]) -> tuple
     return (
         *_misspelt_keys(data),
         *(notice for key, model in MODELS.items() for notice in _inside(key, model, data.get(key))),
+        *_dropped(data.get("ingress")),
         *example_notices(data, annotations=annotations),
     )
+
+
+def _dropped(text: str | None) -> Iterator[Notice]:
+    """Parts of key `ingress` that KServe takes and leaves out without a word."""
+    try:
+        ingress = configmaps.parse_ingress(text, gateway_optional=True)
+    except ConfigFault:
+        return  # told by `faults`
+    for place, domain in enumerate(ingress.additionalIngressDomains):
+        if fault := dns.subdomain_fault(domain):
+            path = f"ingress.additionalIngressDomains[{place}]"
+            yield Notice("dropped", path, domain, f"it is no domain: {fault}")
+    written = _ACTION.sub("", ingress.pathTemplate)
+    if found := re.search("[?#].*", written, re.DOTALL):
+        why = "routes match the path alone, without query and fragment"
+        yield Notice("dropped", "ingress.pathTemplate", found[0], why)
+
+
+_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+"""What a template fills in."""
 
 
 def _misspelt_keys(data: Mapping[str, str]) -> Iterator[Notice]:

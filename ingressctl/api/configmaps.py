@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, ValidationError
 
@@ -62,6 +62,9 @@ class ConfigFault(ValueError):
 
 class _Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    null: ClassVar[Any] = None
+    """What null is for its keys; None is absent."""
 
 
 class IngressConfig(_Config):
@@ -143,7 +146,12 @@ class SecurityConfig(_Config):
 
 
 class RouterHeaders(_Config):
-    """Which headers of the client the router hands on; None is not said."""
+    """Which headers of the client the router hands on; None is not said.
+
+    Go has a map of lists here: a key is there whatever its value, and null is an empty list.
+    """
+
+    null: ClassVar[Any] = ()
 
     propagate: Texts | None = None
 
@@ -198,10 +206,12 @@ def _refuse_constant(name: str) -> None:
 
 def fold_keys(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Values under the model's spelling of their keys; of several that are the same key the
-    last one counts, of objects each field; null is absent."""
+    last one counts, of objects each field. null is absent, but for models that say otherwise.
+    """
     spelling = {name.lower(): name for name in model.model_fields}
     folded: dict[str, Any] = {}
-    for name, value in values.items():
+    for name, written in values.items():
+        value = getattr(model, "null", None) if written is None else written
         known = spelling.get(name.lower())
         if known is None or value is None:
             continue

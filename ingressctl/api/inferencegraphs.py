@@ -13,6 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from ingressctl.api import integers
+from ingressctl.api.integers import Long, Short
+
 GROUP = "serving.kserve.io"
 KIND = (GROUP, "InferenceGraph")
 ROOT = "root"
@@ -28,9 +31,9 @@ class Retries(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     `backoff` is a duration of the Gateway API, the pause before the first repeat; it doubles.
     """
 
-    attempts: int = 1
+    attempts: Long = 1
     backoff: str = "25ms"
-    statuses: list[int] | None = None
+    statuses: list[Long] | None = None
 
 
 class Fallback(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -51,7 +54,7 @@ class Step(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     serviceUrl: str = ""
     data: str = ""
     mapPredictionsToInstances: bool = False
-    weight: int | None = None
+    weight: Long | None = None
     condition: str = ""
     dependency: Dependency = ""
     graphName: str = ""
@@ -64,7 +67,7 @@ class Step(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Ours: a duration of the Gateway API for one call, retries not counted."""
     retries: Retries | None = None
     fallback: Fallback | None = None
-    concurrency: int | None = None
+    concurrency: Long | None = None
     """Ours: calls in flight at a time in one process; more wait in order."""
     requestHeaders: list[str] | None = None
     """Ours: further headers of the client that reach this step, as patterns."""
@@ -82,10 +85,10 @@ class Node(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class RouterTimeouts(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Limits of the router's server and client, in seconds."""
 
-    serverRead: int | None = None
-    serverWrite: int | None = None
-    serverIdle: int | None = None
-    serviceClient: int | None = None
+    serverRead: Long | None = None
+    serverWrite: Long | None = None
+    serverIdle: Long | None = None
+    serviceClient: Long | None = None
 
 
 class Spec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -94,11 +97,11 @@ class Spec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     nodes: dict[str, Node]
     resources: dict[str, Any] = {}
     affinity: dict[str, Any] | None = None
-    timeout: int | None = None
+    timeout: Long | None = None
     routerTimeouts: RouterTimeouts | None = None
-    minReplicas: int | None = None
-    maxReplicas: int | None = None
-    scaleTarget: int | None = None
+    minReplicas: Short | None = None
+    maxReplicas: Short | None = None
+    scaleTarget: Short | None = None
     scaleMetric: str | None = None
     tolerations: list[dict[str, Any]] | None = None
     nodeSelector: dict[str, str] | None = None
@@ -108,16 +111,16 @@ class Spec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Ours: headers of the client that reach every step, as patterns (W15)."""
     responseHeaders: list[str] | None = None
     """Ours: headers of steps' answers that reach the client, as patterns (W15)."""
-    maxRequestBytes: int | None = None
+    maxRequestBytes: Long | None = None
     """Ours: the largest body of a request; larger ones are answered 413."""
 
 
 def of_raw(spec: Mapping[str, Any]) -> Spec:
     """The graph of a raw object's spec. Raises msgspec.ValidationError with the path.
 
-    `null` counts as absent, as it does for the API server.
+    `null` counts as absent and 100.0 as 100, as they do for the API server.
     """
-    return msgspec.convert(_without_null(spec), Spec)
+    return msgspec.convert(_as_stored(spec), Spec)
 
 
 def targets(spec: Spec) -> Iterator[Step | Fallback]:
@@ -171,9 +174,9 @@ def _without(value: Any, field: str) -> Any:
     return {name: inner for name, inner in value.items() if name != field}
 
 
-def _without_null(value: Any) -> Any:
+def _as_stored(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _without_null(inner) for name, inner in value.items() if inner is not None}
+        return {name: _as_stored(inner) for name, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_without_null(inner) for inner in value]
-    return value
+        return [_as_stored(inner) for inner in value]
+    return integers.whole(value)

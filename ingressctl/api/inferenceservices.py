@@ -24,6 +24,8 @@ GATEWAYS_ANNOTATION = "serving.kserve.io/ingress-gateways"
 TLS_ANNOTATION = "serving.kserve.io/ingress-tls-secret"
 KNATIVE_VISIBILITY = "networking.knative.dev/visibility"
 KSERVE_VISIBILITY = "networking.kserve.io/visibility"
+RETIRED_VISIBILITY = "serving.knative.dev/visibility"
+"""Knative's key of former times: nobody reads it any more."""
 CLUSTER_LOCAL = "cluster-local"
 
 FRAMEWORKS = (

@@ -6,8 +6,9 @@ and the Host header know it by its IDNA name. What has none can never be called.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 PORTS = {"http": 80, "https": 443}
 
@@ -41,6 +42,7 @@ def read(url: str) -> Place:
         raise BadUrl("it has no host")
     if port == 0:
         raise BadUrl("its port is 0")
+    _check_escapes(parts)
     host = _wire_name(parts.hostname)
     authority = parts.netloc.rpartition("@")[2]
     if not authority.isascii():
@@ -55,6 +57,16 @@ def host_of(url: str) -> str:
         return read(url).host.lower().removesuffix(".")
     except BadUrl:
         return ""
+
+
+_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
+
+
+def _check_escapes(parts: SplitResult) -> None:
+    """A percent sign begins an escape, but for the query, which nobody decodes. Raises BadUrl."""
+    for part in (parts.netloc, parts.path, parts.fragment):
+        if found := _ESCAPE.search(part):
+            raise BadUrl(f"it has {found[0]!r} in it, which is no escape")
 
 
 def _wire_name(host: str) -> str:

@@ -13,7 +13,6 @@ from ingressctl.cli import options, problems
 from ingressctl.cli.output import Printer
 from ingressctl.cli.problems import CommandFault, Problem
 from ingressctl.cli.scene import Scene
-from ingressctl.core import findings as table
 from ingressctl.core.outcome import Fault, Finding, Origin
 from ingressctl.plan import manifests, report
 from ingressctl.plan.checks import inputs
@@ -85,20 +84,12 @@ def faults(
 
     Returns whether any did not.
     """
-    said = [
-        (finding.refs[:1], table.message(finding))
-        for finding in found
-        if table.level(finding) == "error"
-    ]
+    said = tuple(found)
     origins = {item.ref: item.origin for item in shown.laid.written}
     any_fault = False
     for ref, fault in broken:
         any_fault = True
-        if any(refs == (ref,) and fault.message in (text, f"{ref}: {text}") for refs, text in said):
-            continue
-        if any(refs == (ref,) and text in fault.message for refs, text in said):
-            continue
-        if fault.where == "config" and any(text == fault.message for _, text in said):
+        if report.is_told(ref, fault, said):
             continue
         origin = origins.get(ref)
         where = str(_field_origin(origin, fault.path, shown)) if origin else ""

@@ -289,6 +289,12 @@ TABLE: tuple[Difference, ...] = (
         "The user can mend it.",
     ),
     Difference(
+        ("F5",),
+        "A timeout is written into the HTTPRoute as it is, negative or with too many digits.",
+        "A negative one is refused; a long one is written in hours, minutes and seconds.",
+        "The API server refuses such an HTTPRoute, and with it every rule of the service.",
+    ),
+    Difference(
         ("F25",),
         "Port 80 leads to a container's first port, and routes name it whatever the Service has.",
         "It leads to the first that is not gRPC; routes name a port that the Service has.",

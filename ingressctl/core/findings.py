@@ -81,6 +81,14 @@ TABLE: dict[str, Code] = _rows(
         ("F112",),
     ),
     Code(
+        "IC1106",
+        "warning",
+        "part of a setting left out",
+        "{part!r} in {key} has no effect: {why}",
+        "correct or remove it",
+        ("F112",),
+    ),
+    Code(
         "IC1120",
         "warning",
         "unknown field",
@@ -145,6 +153,13 @@ TABLE: dict[str, Code] = _rows(
         "no ClusterServingRuntime is given: {runtime}, which KServe installs, is assumed",
         "add the runtimes of the cluster to the input; their images are not known here",
     ),
+    Code(
+        "IC1304",
+        "error",
+        "cannot be derived",
+        "{text}",
+        "correct what the text names; nothing is made of the object meanwhile",
+    ),
     Code("IC1301", "error", "field of a wrong type", "{text}", "correct the field"),
     Code(
         "IC1302",
@@ -196,6 +211,14 @@ TABLE: dict[str, Code] = _rows(
         ("F23",),
     ),
     Code(
+        "IC1113",
+        "warning",
+        "visibility without effect",
+        "{key} is {value!r}, which nobody reads: the object is public with it and without it",
+        "remove it; only the label {right}: cluster-local has an effect",
+        ("F23",),
+    ),
+    Code(
         "IC2003",
         "error",
         "name too long",
@@ -206,10 +229,10 @@ TABLE: dict[str, Code] = _rows(
     Code(
         "IC2004",
         "error",
-        "object name of two services",
+        "object name of two owners",
         "{kind} {namespace}/{name} is wanted by {holder} and by {other}: the first one has it, "
         "the other goes without",
-        "rename one of the two services, or the canary or predictor whose name is in it",
+        "rename one of the two, or the canary or predictor whose name is in it",
     ),
     Code(
         "IC2010",

@@ -12,7 +12,7 @@ from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Finding
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import World
-from ingressctl.plan import admitting
+from ingressctl.plan import admitting, report
 from ingressctl.plan.cascade import Cascade
 from ingressctl.plan.checks import (
     backends,
@@ -50,6 +50,7 @@ def find(cascade: Cascade, *, base: World, settings: Settings) -> tuple[Finding,
     found = [finding for step in cascade.steps for finding in step.findings]
     found += _admission(base, settings)
     found += _checked(cascade, base, settings)
+    found += _untold(cascade, found)
     return tuple(sorted(dict.fromkeys(found), key=order))
 
 
@@ -69,6 +70,17 @@ def about(
 def _checked(cascade: Cascade, base: World, settings: Settings) -> Iterator[Finding]:
     seen = picture.of(cascade, base=base, settings=settings)
     return (finding for check in CHECKS for finding in check(seen))
+
+
+def _untold(cascade: Cascade, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What could not be derived, where nothing that was found says so."""
+    said = tuple(found)
+    return tuple(
+        Finding.of("IC1304", step.ref, path=fault.path, text=fault.message)
+        for step in cascade.steps
+        for fault in step.faults
+        if not report.is_told(step.ref, fault, said)
+    )
 
 
 def _admission(base: World, settings: Settings) -> Iterator[Finding]:

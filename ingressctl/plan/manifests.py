@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ingressctl.api import dns, shapes
+from ingressctl.api import dns, integers, shapes
 from ingressctl.api.refs import Raw
 from ingressctl.core.outcome import Origin
 from ingressctl.plan import yamltext
@@ -244,7 +244,8 @@ def _add_object(value: Any, line: int, gathering: _Gathering, lines: Lines, plac
         at = lines((*place, *fault.path))
         gathering.fault(fault.text, fault.remedy, at, written(fault.path))
     if not faults:
-        gathering.documents.append(Document(value, Origin(gathering.file, line)))
+        stored = integers.as_stored(value)
+        gathering.documents.append(Document(stored, Origin(gathering.file, line)))
 
 
 def written(path: Path) -> str:

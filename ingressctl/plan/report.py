@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ingressctl.api.refs import Ref, annotations_of, ref_of
 from ingressctl.core import findings as table
-from ingressctl.core.outcome import Finding, Level, Origin
+from ingressctl.core.outcome import Fault, Finding, Level, Origin
 from ingressctl.core.world import World
 from ingressctl.plan.cascade import Step
 
@@ -151,6 +151,19 @@ def underived(step: Step) -> tuple[Finding, ...]:
         for finding in step.findings
         if finding.code in UNDERIVED or (step.faults and table.level(finding) == "error")
     )
+
+
+def is_told(ref: Ref, fault: Fault, found: Iterable[Finding]) -> bool:
+    """Whether an error says already why a reconcile did not come to its end."""
+    for finding in found:
+        if table.level(finding) != "error":
+            continue
+        text, own = table.message(finding), finding.refs[:1] == (ref,)
+        if own and (fault.message in (text, f"{ref}: {text}") or text in fault.message):
+            return True
+        if fault.where == "config" and text == fault.message:
+            return True
+    return False
 
 
 def count(found: Iterable[Finding], level: Level) -> int:

@@ -132,3 +132,35 @@ def test_the_closing_line_counts_what_is_listed(held: Path) -> None:
     assert any("IC2101" in line for line in listed)
     assert f"unchanged ({len(listed)} error" in done.out.splitlines()[-1]
     assert done.code == 0
+
+
+def test_what_preview_cannot_derive_check_does_not_pass(tmp_path: Path) -> None:
+    """A configuration without the key router is none for a graph: told once, and 1 for check."""
+    given = tmp_path / "graph.yaml"
+    given.write_text(GRAPH_WITHOUT_ROUTER)
+    previewed = run("preview", "-f", given, "--against", "none")
+    checked = run("check", "-f", given, "--against", "none", "-o", "json")
+    assert (previewed.code, checked.code) == (2, 1)
+    errors = [
+        item["code"] for item in json.loads(checked.out)["findings"] if item["level"] == "error"
+    ]
+    assert errors == ["IC1102"]
+
+
+GRAPH_WITHOUT_ROUTER = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: inferenceservice-config, namespace: kserve}
+data:
+  deploy: '{"defaultDeploymentMode": "Standard"}'
+  ingress: '{"ingressGateway": "a/b", "enableGatewayApi": true, "kserveIngressGateway": "a/b"}'
+---
+apiVersion: serving.kserve.io/v1alpha1
+kind: InferenceGraph
+metadata: {name: pipe, namespace: team-a}
+spec:
+  nodes:
+    root:
+      routerType: Sequence
+      steps: [{serviceUrl: "http://model.elsewhere/"}]
+"""

@@ -68,8 +68,21 @@ def _component(
     if isinstance(component, Predictor) and differs("R9"):
         yield from containers.no_serving_container(component, path)
     yield from scaling.concurrency_and_replicas(component, path)
+    if differs("F5"):
+        yield from _timeout(component, path)
     yield from _logger(component, path)
     yield from scaling.metrics(service, component, path)
+
+
+def _timeout(component: Component, path: str) -> Iterator[Refusal]:
+    """KServe stores a negative one, and nobody takes what it makes of it."""
+    if (component.timeout or 0) < 0:
+        yield Refusal(
+            f"{path}.timeout must not be negative, it is {component.timeout}",
+            f"{path}.timeout",
+            "write a number of seconds; 0 is no limit",
+            "F5",
+        )
 
 
 def _cause(component: Component) -> str:

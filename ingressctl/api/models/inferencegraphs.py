@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from ingressctl.api import quantities
-from ingressctl.api.models.pods import Object, Open, Strict, Texts
+from ingressctl.api.models.pods import Int32, Int64, Object, Open, Strict, Texts
 
 ScaleMetric = Literal["cpu", "memory", "concurrency", "rps"]
 
@@ -33,9 +33,9 @@ Quantity = Annotated[
 class Retries(Strict):
     """How often a step is tried again when it certainly did not run. Not a field of KServe's."""
 
-    attempts: int | None = None
+    attempts: Int64 | None = None
     backoff: str | None = None
-    statuses: list[int] | None = None
+    statuses: list[Int64] | None = None
 
 
 class Fallback(Strict):
@@ -56,7 +56,7 @@ class Step(Strict):
     serviceUrl: str | None = None
     data: str | None = None
     mapPredictionsToInstances: bool | None = None
-    weight: int | None = None
+    weight: Int64 | None = None
     condition: str | None = None
     dependency: Literal["Soft", "Hard"] | None = None
     graphName: str | None = None
@@ -65,7 +65,7 @@ class Step(Strict):
     timeout: str | None = None
     retries: Retries | None = None
     fallback: Fallback | None = None
-    concurrency: int | None = None
+    concurrency: Int64 | None = None
     requestHeaders: list[str] | None = None
     responseHeaders: list[str] | None = None
 
@@ -80,10 +80,10 @@ class Node(Strict):
 class RouterTimeouts(Strict):
     """Limits of the router's server and client, in seconds."""
 
-    serverRead: int | None = None
-    serverWrite: int | None = None
-    serverIdle: int | None = None
-    serviceClient: int | None = None
+    serverRead: Int64 | None = None
+    serverWrite: Int64 | None = None
+    serverIdle: Int64 | None = None
+    serviceClient: Int64 | None = None
 
 
 class Resources(Open):
@@ -99,11 +99,11 @@ class Spec(Strict):
     nodes: dict[str, Node]
     resources: Resources | None = None
     affinity: Object | None = None
-    timeout: int | None = None
+    timeout: Int64 | None = None
     routerTimeouts: RouterTimeouts | None = None
-    minReplicas: int | None = None
-    maxReplicas: int | None = None
-    scaleTarget: int | None = None
+    minReplicas: Int32 | None = None
+    maxReplicas: Int32 | None = None
+    scaleTarget: Int32 | None = None
     scaleMetric: ScaleMetric | None = None
     tolerations: list[Object] | None = None
     nodeSelector: Texts | None = None
@@ -111,7 +111,7 @@ class Spec(Strict):
     serviceAccountName: str | None = None
     requestHeaders: list[str] | None = None
     responseHeaders: list[str] | None = None
-    maxRequestBytes: int | None = None
+    maxRequestBytes: Int64 | None = None
 
 
 class Metadata(Open):

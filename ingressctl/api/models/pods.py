@@ -8,13 +8,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from ingressctl.api import integers
 
 OPEN: dict[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 """What a schema says of an object whose further fields are not ours to know."""
 
 Object = Annotated[dict[str, Any], Field(json_schema_extra=OPEN)]
 Texts = dict[str, str]
+
+
+def _fits(bits: int) -> AfterValidator:
+    def check(value: int) -> int:
+        if fault := integers.fault(value, bits):
+            raise ValueError(fault)
+        return value
+
+    return AfterValidator(check)
+
+
+Int32 = Annotated[int, BeforeValidator(integers.whole), _fits(32)]
+Int64 = Annotated[int, BeforeValidator(integers.whole), _fits(64)]
 
 
 class Strict(BaseModel):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ingressctl.api.refs import Ref
 from ingressctl.core.model import Group, Host, Route
 from ingressctl.core.outcome import Finding
 from ingressctl.core.values import replace
@@ -27,10 +28,17 @@ def apply(routes: tuple[Route, ...], reads: Reads) -> tuple[tuple[Route, ...], t
     return tuple(route for route in kept if route.groups or route.alias), tuple(found)
 
 
+def loss(host: str, owner: Ref, reads: Reads) -> Finding | None:
+    """The finding about a host that an owner is given by others than a route of ours, where
+    somebody else has the better claim to it."""
+    claims = reads.claims(host) if host and reads.differs("Q15") else ()
+    return None if not claims or claims[0].holder == owner else _finding(host, claims, owner)
+
+
 def _groups(route: Route, reads: Reads, found: list[Finding]) -> Iterator[Group]:
     for group in route.groups:
         lost = {host: claims for host in group.hosts if (claims := _lost_to(host, route, reads))}
-        found += [_finding(host, claims, route) for host, claims in lost.items()]
+        found += [_finding(host.name, claims, route.owner.ref) for host, claims in lost.items()]
         hosts = tuple(host for host in group.hosts if host not in lost)
         if hosts or not lost:
             yield replace(group, hosts=hosts) if lost else group
@@ -44,17 +52,17 @@ def _lost_to(host: Host, route: Route, reads: Reads) -> tuple[Claim, ...]:
     return () if not claims or claims[0].holder == route.owner.ref else claims
 
 
-def _finding(host: Host, claims: tuple[Claim, ...], route: Route) -> Finding:
+def _finding(host: str, claims: tuple[Claim, ...], owner: Ref) -> Finding:
     first = claims[0]
-    mine = next((claim.created for claim in claims if claim.holder == route.owner.ref), "")
+    mine = next((claim.created for claim in claims if claim.holder == owner), "")
     why = "older" if first.created and (not mine or first.created < mine) else "first in order"
     if first.holds and why != "older":
         why = "serving it now"
     return Finding.of(
         CODE,
-        route.owner.ref,
+        owner,
         first.holder,
-        host=host.name,
+        host=host,
         holder=str(first.holder),
         why=why,
         difference="Q15",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ingressctl.api import configchecks
+from ingressctl.api import configchecks, inferencegraphs
 from ingressctl.api.configchecks import Notice
 from ingressctl.api.refs import Raw, Ref, annotations_of, ref_of
 from ingressctl.core.kserve import configuration
@@ -29,7 +29,8 @@ def find(picture: Picture) -> Iterator[Finding]:
 
 def _ours(ref: Ref, obj: Raw, picture: Picture) -> Iterator[Finding]:
     optional = picture.reads.differs("Q28")
-    for fault in configchecks.faults(_data(obj), gateway_optional=optional):
+    graphs = picture.world.holds(inferencegraphs.KIND)
+    for fault in configchecks.faults(_data(obj), gateway_optional=optional, graphs=graphs):
         yield configuration.refused(ref, fault)
     for notice in configchecks.notices(_data(obj), annotations=annotations_of(obj)):
         yield _noticed(ref, notice)
@@ -55,5 +56,9 @@ def _noticed(ref: Ref, notice: Notice) -> Finding:
             return Finding.of("IC1105", ref, path=path, key=key, written=written, means=text)
         case "example":
             return Finding.of("IC1104", ref, path="data._example", setting=notice.path)
+        case "dropped":
+            return Finding.of(
+                "IC1106", ref, path=path, key=notice.path, part=notice.known, why=notice.why
+            )
         case "ignored":
             return Finding.of("IC1303", ref, path=path, key=written)

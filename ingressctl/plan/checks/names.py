@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from urllib.parse import urlsplit
 
-from ingressctl.api import dns
+from ingressctl.api import dns, inferencegraphs
 from ingressctl.api.inferenceservices import InferenceService
 from ingressctl.api.refs import Owner, Ref, owner_of, ref_of
 from ingressctl.core.outcome import Finding
@@ -59,11 +59,14 @@ def _scheme(service: InferenceService, picture: Picture) -> Iterator[Finding]:
 
 
 def _clashes(picture: Picture) -> Iterator[Finding]:
-    """Objects of one kind and name that several services want; the holder stands first."""
+    """Objects of one kind and name that several want; the holder stands first."""
     wanting: dict[Ref, list[Ref]] = {}
     for service in picture.services:
         for ref in _wanted(service, picture):
             wanting.setdefault(ref, []).append(service.ref)
+    for owner, _ in picture.objects(inferencegraphs.KIND):
+        for ref in _made(owner, picture):
+            wanting.setdefault(ref, []).append(owner)
     for ref, services in wanting.items():
         ordered = sorted(services, key=lambda service: _rank(service, ref, picture))
         for holder, other in combinations(ordered, 2):
@@ -80,21 +83,26 @@ def _clashes(picture: Picture) -> Iterator[Finding]:
 
 
 def _wanted(service: InferenceService, picture: Picture) -> set[Ref]:
-    """What a service makes, and the Service that Knative makes of a Knative Service.
-
-    HTTPRoutes count by their names: one that lost its host to the other service is not made.
+    """What a service makes, and HTTPRoutes by their names: one that lost its host to the other
+    service is not made.
     """
-    step = picture.steps.get(service.ref)
-    if step is None:
-        return set()
-    made = {ref_of(obj) for obj in step.emission.objects}
-    made |= {child.ref for child in step.outcome.children}
+    made = _made(service.ref, picture)
     routed = not (service.stopped or picture.ingress.disableIngressCreation)
     standard = picture.mode(service) == "Standard"
     if routed and standard and picture.provider(service) == "gateway_api":
         parts = (f"{service.name}-{component}" for component, _ in service.components)
         names = (service.name, *parts)
         made |= {Ref(*HTTP_ROUTE, service.namespace, name) for name in names}
+    return made
+
+
+def _made(owner: Ref, picture: Picture) -> set[Ref]:
+    """What an owner makes, and the Service that Knative makes of a Knative Service."""
+    step = picture.steps.get(owner)
+    if step is None:
+        return set()
+    made = {ref_of(obj) for obj in step.emission.objects}
+    made |= {child.ref for child in step.outcome.children}
     knative = (ref for ref in made if ref[:2] == KNATIVE_SERVICE)
     return made | {Ref(*SERVICE, ref.namespace, ref.name) for ref in knative}
 

@@ -1,6 +1,7 @@
-"""The public hosts that InferenceGraphs ask for in Standard mode (Q15, IG-R12).
+"""The public hosts that InferenceGraphs ask for (Q15, IG-R12).
 
-In Knative mode a graph's host is Knative's to give. A graph that is stopped or private asks
+In Knative mode the host is the one that Knative gives to a Service of the graph's name, which
+is the host of an InferenceService of that name too. A graph that is stopped or private asks
 for none; it holds its hosts while its status has a URL.
 """
 
@@ -14,14 +15,12 @@ from ingressctl.api.refs import Raw
 from ingressctl.core import naming
 from ingressctl.core.kserve import configuration
 from ingressctl.core.world import Claim, Claimant, Reads
-from ingressctl.sources.graph import reconcile, routes, view
+from ingressctl.sources.graph import knative, reconcile, routes, view
 from ingressctl.sources.graph.scope import Scope
 
 
 def claims(obj: Raw, reads: Reads) -> tuple[Claim, ...]:
     """A claim for each host of one graph; none where its hosts are not known."""
-    if not reads.differs("IG-R4"):
-        return ()
     try:
         graph = view.of(obj, reads.world)
         config, router = configuration.load(reads), configmaps.RouterConfig()
@@ -35,7 +34,13 @@ def claims(obj: Raw, reads: Reads) -> tuple[Claim, ...]:
 
 
 def _hosts(scope: Scope) -> Iterator[str]:
-    if scope.graph.stopped or not scope.is_standard:
+    if scope.graph.stopped:
+        return
+    if not scope.is_standard:
+        if found := knative.public_host(scope):
+            yield found
+        return
+    if not scope.reads.differs("IG-R4"):
         return
     ingress = scope.ingress()
     if routes.is_private(scope, ingress):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ingressctl.api.configmaps import ConfigFault
-from ingressctl.api.inferenceservices import KNATIVE_VISIBILITY
+from ingressctl.api.inferenceservices import CLUSTER_LOCAL, KNATIVE_VISIBILITY
 from ingressctl.api.refs import Raw
-from ingressctl.core.kserve import initial_scale
+from ingressctl.core import knative_hosts
+from ingressctl.core.kserve import initial_scale, visibility
 from ingressctl.sources.graph import pods
 from ingressctl.sources.graph.scope import GRAPH_LABEL, KIND_LABEL, KNATIVE_SERVICE, Scope
 
@@ -31,15 +32,40 @@ def service(scope: Scope) -> Raw:
         "metadata": {"labels": _labels(scope), "annotations": _annotations(scope)},
         "spec": spec,
     }
-    frame = scope.frame("serving.knative.dev/v1", "Service", graph.labels, own)
+    frame = scope.frame("serving.knative.dev/v1", "Service", _own_labels(scope), own)
     return {**frame, "spec": {"template": template}}
+
+
+def host(scope: Scope) -> str:
+    """The host that Knative gives to the graph. Raises configmaps.ConfigFault, naming.NameFault."""
+    graph = scope.graph
+    return knative_hosts.route_host(
+        graph.name,
+        graph.namespace,
+        labels=_own_labels(scope),
+        annotations=graph.annotations,
+        reads=scope.reads,
+    )
+
+
+def public_host(scope: Scope) -> str:
+    """The same; "" if the graph is reached from inside alone."""
+    return "" if knative_hosts.is_local(_own_labels(scope), reads=scope.reads) else host(scope)
 
 
 def relabelled(scope: Scope, stored: Raw) -> Raw:
     """The stored object with the labels that the graph has now."""
     own = {key: text for key, text in scope.graph.annotations.items() if key == PASSTHROUGH}
-    frame = scope.frame("serving.knative.dev/v1", "Service", scope.graph.labels, own)
+    frame = scope.frame("serving.knative.dev/v1", "Service", _own_labels(scope), own)
     return {**frame, "spec": stored.get("spec") or {}}
+
+
+def _own_labels(scope: Scope) -> dict[str, str]:
+    """The graph's, and the one that Knative reads where another one asks to be private (Q46)."""
+    labels = dict(scope.graph.labels)
+    if visibility.labelled_local(scope.graph, "Knative", scope.reads):
+        labels[KNATIVE_VISIBILITY] = CLUSTER_LOCAL
+    return labels
 
 
 def _labels(scope: Scope) -> dict[str, str]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingressctl.api.refs import Raw
-from ingressctl.core import knative_hosts, naming
+from ingressctl.core import naming
 from ingressctl.core.conditions import Status
 from ingressctl.core.kserve import hosts
 from ingressctl.core.values import Value
+from ingressctl.sources.graph import knative
 from ingressctl.sources.graph.scope import DEPLOYMENT, KNATIVE_SERVICE, Scope
 
 
@@ -71,13 +72,7 @@ def knative_urls(scope: Scope) -> tuple[str, str]:
     graph = scope.graph
     internal = f"http://{hosts.internal_host(graph, graph.name, scope.reads)}"
     try:
-        host = knative_hosts.route_host(
-            graph.name,
-            graph.namespace,
-            labels=graph.labels,
-            annotations=graph.annotations,
-            reads=scope.reads,
-        )
+        host = knative.host(scope)
     except naming.NameFault:
         return "", internal
     return f"http://{host}", internal

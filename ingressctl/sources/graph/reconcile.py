@@ -99,9 +99,9 @@ def _running(scope: Scope) -> Outcome:
         return _waiting(scope, refused, resolved.problems)
     _check_annotation(scope)
     scope = replace(scope, spec=resolved.spec)
-    children = objects.wanted(scope)
     router = observing.router(scope)
     routed = _routing(scope, router)
+    children = () if _has_no_place(scope, routed) else objects.wanted(scope)
     if told:
         made: dict[str, Any] | None = status.made(scope, Findings(VALID, VALID, router, routed))
     else:
@@ -110,9 +110,17 @@ def _running(scope: Scope) -> Outcome:
 
 
 def _routing(scope: Scope, router: Said) -> Routing:
-    if scope.is_standard and scope.reads.differs("IG-R4"):
+    if not scope.is_standard:
+        return routing.by_knative(scope)
+    if scope.reads.differs("IG-R4"):
         return routing.reconcile(scope, router)
     return routing.none(Said("True"))
+
+
+def _has_no_place(scope: Scope, routed: Routing) -> bool:
+    """A Knative Service brings its host with it: where that is somebody else's none is made,
+    and one that is there stays."""
+    return routed.lost and not scope.is_standard and observing.workload(scope) is None
 
 
 def _outcome(
@@ -267,7 +275,8 @@ def _about_config(reads: Reads) -> tuple[Finding, ...]:
     """Every fault of the ConfigMap, where it stands."""
     place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
     data = (reads.get(place) or {}).get("data") or {}
-    found = configchecks.faults(data, gateway_optional=reads.differs("Q28"))
+    optional = reads.differs("Q28")
+    found = configchecks.faults(data, gateway_optional=optional, graphs=True)
     return tuple(configuration.refused(place, fault) for fault in found)
 
 

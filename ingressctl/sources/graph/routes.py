@@ -6,7 +6,7 @@ the router's Service at the gateway of the configuration, unless the graph is pr
 
 from __future__ import annotations
 
-from ingressctl.api import dns
+from ingressctl.api import dns, durations
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.refs import Ref
 from ingressctl.core.kserve import (
@@ -89,4 +89,4 @@ def _timeout(scope: Scope, ingress: IngressConfig, provider: str) -> str:
     if seconds is None:
         known = "timeout" in scope.reads.providers[provider].capabilities
         return f"{DEFAULT_TIMEOUT}s" if known else ""
-    return f"{max(seconds, 0)}s"
+    return durations.of_seconds(max(seconds, 0))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ingressctl.api.configmaps import ConfigFault
 from ingressctl.core import findings, naming, passes
 from ingressctl.core.conditions import Status
 from ingressctl.core.kserve import mode
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Fault, Finding, Keep
 from ingressctl.core.values import Value, replace
-from ingressctl.sources.graph import routes
+from ingressctl.sources.graph import knative, routes
 from ingressctl.sources.graph.observing import Said
 from ingressctl.sources.graph.scope import Scope
 
@@ -35,6 +36,19 @@ class Routing(Value, frozen=True):
 def none(said: Said) -> Routing:
     """No route is wanted; one that is there goes."""
     return Routing(said)
+
+
+def by_knative(scope: Scope) -> Routing:
+    """Nothing to route; but Knative must not give out a host that somebody else has."""
+    try:
+        host = knative.public_host(scope)
+    except (ConfigFault, naming.NameFault):  # Knative says so itself
+        return none(Said("True"))
+    found = passes.ownership.loss(host, scope.graph.ref, scope.reads)
+    if found is None:
+        return none(Said("True"))
+    said = Said("False", "HostInUse", findings.message(found))
+    return Routing(said, lost=True, findings=(found,))
 
 
 def reconcile(scope: Scope, router: Said) -> Routing:

@@ -34,10 +34,11 @@ class Findings(Value, frozen=True):
 def made(scope: Scope, found: Findings) -> dict[str, Any]:
     """The whole status."""
     graph = scope.graph
-    dependents = (VALID, RESOLVED, ROUTER, *((ROUTE,) if scope.is_standard else ()))
+    routed = scope.is_standard or found.routing.lost
+    dependents = (VALID, RESOLVED, ROUTER, *((ROUTE,) if routed else ()))
     conditions = Conditions(dependents)
     said = {VALID: found.valid, RESOLVED: found.resolved, ROUTER: found.router}
-    if scope.is_standard:
+    if routed:
         said[ROUTE] = found.routing.said
     for kind, one in said.items():
         conditions.set(kind, one.status, one.reason, one.message)
@@ -60,7 +61,7 @@ def _fields(scope: Scope, found: Findings) -> dict[str, Any]:
         url, address = _standard_url(scope, found), routes.address(scope)
     else:
         url, address = observing.knative_urls(scope)
-        url = url if found.router.ready else ""
+        url = url if found.router.ready and not found.routing.lost else ""
     if url:
         fields["url"] = url
     if address and (url or scope.is_standard):

@@ -7,13 +7,13 @@ a passing failure does not take away and the loss of a host does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ingressctl.api import configmaps
 from ingressctl.api.configmaps import IngressConfig
 from ingressctl.api.inferenceservices import KIND, InferenceService, ViewFault
 from ingressctl.api.refs import Raw
-from ingressctl.core import naming
+from ingressctl.core import knative_hosts, naming
 from ingressctl.core.kserve import configuration, hosts, mode, visibility
 from ingressctl.core.model import Host
 from ingressctl.core.world import Claim, Claimant, Reads
@@ -65,7 +65,7 @@ def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) ->
     private = visibility.labelled_local(service, "Knative", reads)
     if ingress.disableIstioVirtualHost or private:
         return
-    host = component_hosts.knative_host(service, Draft.of(service, reads).component_url, reads)
+    host = component_hosts.knative_host(service, _url_of(service, reads), reads)
     if not host or host == hosts.internal_host(service, service.name, reads):
         return
     yield host
@@ -74,6 +74,26 @@ def _knative(service: InferenceService, ingress: IngressConfig, reads: Reads) ->
         yield from _names(
             hosts.additional_hosts(host, known, ingress.additionalIngressDomains, reads)
         )
+
+
+def _url_of(service: InferenceService, reads: Reads) -> Callable[[str], str]:
+    """A component's URL: the one that Knative wrote, else the one that it is going to write, so
+    that a new service asks for its host before it serves."""
+    told = Draft.of(service, reads).component_url
+
+    def url(component: str) -> str:
+        if found := told(component):
+            return found
+        host = knative_hosts.route_host(
+            service.object_name(component),
+            service.namespace,
+            labels=service.labels,
+            annotations=service.annotations,
+            reads=reads,
+        )
+        return f"http://{host}"
+
+    return url
 
 
 def _names(found: Iterable[Host]) -> Iterator[str]:

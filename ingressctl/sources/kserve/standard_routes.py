@@ -7,6 +7,7 @@ object in all.
 
 from __future__ import annotations
 
+from ingressctl.api import durations
 from ingressctl.api.inferenceservices import Component
 from ingressctl.api.refs import Ref
 from ingressctl.core import naming
@@ -191,7 +192,8 @@ def _rule(
 def _timeout(context: Context, component: str) -> str:
     """The component's timeout in seconds, 60 by default; "" where switched off.
 
-    The default is one of HTTPRoutes: a provider that has no limits is not asked for it.
+    The default is one of HTTPRoutes: a provider that has no limits is not asked for it. A
+    negative one, which admission refuses (F5), is none where it is stored already.
     """
     if context.ingress.disableHTTPRouteTimeout:
         return ""
@@ -199,7 +201,9 @@ def _timeout(context: Context, component: str) -> str:
     seconds = parts[component].timeout
     if seconds is None and "timeout" not in context.reads.providers[context.provider].capabilities:
         return ""
-    return f"{DEFAULT_TIMEOUT if seconds is None else seconds}s"
+    if seconds is None:
+        return f"{DEFAULT_TIMEOUT}s"
+    return durations.of_seconds(max(seconds, 0)) if context.reads.differs("F5") else f"{seconds}s"
 
 
 def _additional(context: Context, host: str) -> tuple[Host, ...]:

@@ -527,3 +527,13 @@ class TestRuntimes:
 
 def test_other_kinds_are_not_judged() -> None:
     assert refuse({"kind": "Service", "metadata": {"name": "Iris"}}) == {}
+
+
+def test_a_negative_timeout_is_refused_unless_it_is_stored_already() -> None:
+    """KServe stores it, and what it writes then is refused by others (F5)."""
+    stored = service({"predictor": {"model": MODEL, "timeout": -1}})
+    path = "spec.predictor.timeout"
+    assert refuse(stored) == {path: f"{path} must not be negative, it is -1"}
+    assert refuse(stored, compat=KSERVE) == {}
+    assert refuse(stored, old=stored) == {}
+    assert refuse(service({"predictor": {"model": MODEL, "timeout": 0}})) == {}

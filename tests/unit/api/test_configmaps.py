@@ -176,6 +176,29 @@ def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:
     )
 
 
+def test_parts_of_values_that_are_left_out_are_told() -> None:
+    """KServe takes the setting and drops them without a word (F112)."""
+    domains = ["a.com", "*.foo.com", "http://bar.com", ""]
+    template = "/s/{{ .Namespace }}/{{ .Name }}?x={{ .Name }}"
+    ingress = {
+        **GATEWAY,
+        "ingressDomain": "x.org",
+        "additionalIngressDomains": domains,
+        "pathTemplate": template,
+    }
+    found = notices(data(ingress=ingress))
+    assert [(notice.kind, notice.path, notice.known) for notice in found] == [
+        ("dropped", "ingress.additionalIngressDomains[1]", "*.foo.com"),
+        ("dropped", "ingress.additionalIngressDomains[2]", "http://bar.com"),
+        ("dropped", "ingress.additionalIngressDomains[3]", ""),
+        ("dropped", "ingress.pathTemplate", "?x="),
+    ]
+    assert all(notice.why for notice in found)
+    plain = {**ingress, "additionalIngressDomains": ["a.com"]}
+    plain["pathTemplate"] = '/s/{{ .Namespace }}/{{ index .Labels "a?b#c" }}'
+    assert notices(data(ingress=plain)) == ()
+
+
 class TestExamples:
     """F112: a setting inside `_example` has no effect."""
 

@@ -100,6 +100,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         graph({"root": node("Sequence", {"serviceUrl": "http://h:0/"})}),
         f"{ROOT}.serviceUrl",
     ),
+    "an escape in the path that is none": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://h/%zz"})}),
+        f"{ROOT}.serviceUrl",
+    ),
+    "an escape in the host that is none": (
+        graph({"root": node("Sequence", {"serviceUrl": "http://h%/x"})}),
+        f"{ROOT}.serviceUrl",
+    ),
+    "a fraction of a weight": (one("Splitter", weight=100.5), f"{ROOT}.weight"),
     "a host with an empty label": (
         graph({"root": node("Sequence", {"serviceUrl": "http://a..b/ü"})}),
         f"{ROOT}.serviceUrl",
@@ -454,3 +463,41 @@ def _walk(nodes: dict[str, Any], name: str, way: tuple[str, ...]) -> None:
         for target in (step.get("nodeName"), step.get("fallback", {}).get("nodeName")):
             if target:
                 _walk(nodes, target, (*way, name))
+
+
+@pytest.mark.parametrize(
+    ("field", "most", "kind"),
+    [
+        ("minReplicas", 2**31 - 1, "int32"),
+        ("maxReplicas", 2**31 - 1, "int32"),
+        ("scaleTarget", 2**31 - 1, "int32"),
+        ("timeout", 2**63 - 1, "int64"),
+    ],
+)
+@pytest.mark.parametrize("compat", [BETTER, KSERVE])
+def test_a_number_that_go_has_no_room_for_is_refused(
+    field: str, most: int, kind: str, compat: Compat
+) -> None:
+    """Go cannot decode such an object, be its CRD the minimal one."""
+    path = f"spec.{field}"
+    told = refuse(graph(**{field: most + 1}), compat=compat)
+    assert told.keys() == {path}
+    assert f"cannot unmarshal number {most + 1} into Go value of type {kind}" in told[path]
+    assert path not in refuse(graph(**{field: most}), compat=compat)
+    assert refuse(graph(**{field: -most - 2}), compat=compat).keys() == {path}
+
+
+@pytest.mark.parametrize("compat", [BETTER, KSERVE])
+def test_a_whole_number_may_be_written_as_a_float(compat: Compat) -> None:
+    """JSON has one kind of numbers; an API server stores 100.0 as 100."""
+    obj = one("Splitter", weight=100.0)
+    assert refuse(obj, compat=compat) == {}
+    spec = inferencegraphs.loose(obj)
+    assert spec is not None
+    (step,) = spec.nodes["root"].steps or ()
+    assert (step.weight, type(step.weight)) == (100, int)
+
+
+def test_the_query_of_a_url_may_have_any_percent_sign() -> None:
+    """Go does not decode it to call the URL."""
+    assert refuse(graph({"root": node("Sequence", {"serviceUrl": "http://h/%2f?a=%zz"})})) == {}

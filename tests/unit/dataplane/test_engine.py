@@ -603,3 +603,11 @@ async def test_a_node_as_a_step_has_its_own_time() -> None:
     inner = ("Sequence", [step("a")])
     answer = await ask(graph("Sequence", step(nodeName="n", timeout="20ms"), n=inner), upstream)
     assert answer.status == 504
+
+
+async def test_a_url_that_does_not_parse_is_never_called_under_kserve() -> None:
+    """Go refuses the escape before it connects; the graph is accepted there (IG-D38)."""
+    upstream = StandIn(a={"x": 1})
+    spec = graph("Sequence", {"serviceUrl": "http://a/%zz"})
+    answer = await ask(spec, upstream, compat="kserve")
+    assert (answer.status, upstream.calls) == (500, [])

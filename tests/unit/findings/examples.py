@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ingressctl.api.refs import INGRESS_CLASS_ANNOTATION
 from tests.unit.findings.objects import (
+    STANDARD,
     Obj,
     config,
     config_map,
@@ -26,9 +27,11 @@ from tests.unit.findings.objects import (
 CLUSTER_LOCAL = "cluster-local"
 KNATIVE_KEY = "networking.knative.dev/visibility"
 KSERVE_KEY = "networking.kserve.io/visibility"
+RETIRED_KEY = "serving.knative.dev/visibility"
 LONG = "a-model-with-a-name-as-long-as-names-may-just-be"
 PUBLIC = istio_gateway("knative-ingress-gateway", "knative-serving")
 LOCAL = istio_gateway("knative-local-gateway", "knative-serving")
+KNATIVE_MODE = {"serving.kserve.io/deploymentMode": "Knative"}
 GATEWAY_API = {"enableGatewayApi": True}
 CANARY = {
     "canary": [
@@ -124,6 +127,19 @@ EXAMPLES = (
         (config(),),
         ("ConfigMap kserve/inferenceservice-config",),
     ),
+    Example(
+        "IC1102",
+        (config(), graph()),
+        (config(), knative()),
+        ("ConfigMap kserve/inferenceservice-config",),
+    ),
+    Example(
+        "IC1304",
+        (graph(annotations=KNATIVE_MODE, status={"deploymentMode": "Standard"}),),
+        (graph(annotations=STANDARD, status={"deploymentMode": "Standard"}),),
+        ("InferenceGraph team-a/pipe",),
+        compat="better,-Q45",
+    ),
     Example("IC1103", (config(ingressDomian="x.org"),), (config(),)),
     Example(
         "IC1104",
@@ -134,6 +150,45 @@ EXAMPLES = (
     Example("IC1105", (config(INGRESSCLASSNAME="nginx"),), (config(),)),
     Example("IC1110", (_labelled("serving.knative.dev/visibility"),), (_labelled(KNATIVE_KEY),)),
     Example("IC1110", (_labelled(KNATIVE_KEY, "clusterlocal"),), (_labelled("stage", "local"),)),
+    Example(
+        "IC1106",
+        (config(additionalIngressDomains=["*.foo.com"]),),
+        (config(additionalIngressDomains=["foo.com"]),),
+        ("ConfigMap kserve/inferenceservice-config",),
+    ),
+    *(
+        Example("IC1110", (_labelled(key, value),), (_labelled(KNATIVE_KEY),))
+        for key in (KNATIVE_KEY, KSERVE_KEY, RETIRED_KEY)
+        for value in ("private", "true", "")
+    ),
+    *(
+        Example("IC1110", (knative(annotations={key: value}),), (_labelled(KNATIVE_KEY),))
+        for key in (KNATIVE_KEY, KSERVE_KEY, RETIRED_KEY)
+        for value in (CLUSTER_LOCAL, "cluster-local ", "private")
+    ),
+    Example("IC1113", (_labelled(KNATIVE_KEY, "public"),), (_labelled("stage", "public"),)),
+    *(
+        Example(
+            "IC1110",
+            (graph(labels={key: value}, annotations=annotations),),
+            (graph(labels={right: CLUSTER_LOCAL}, annotations=annotations),),
+            ("InferenceGraph team-a/pipe",),
+        )
+        for annotations, right in ((STANDARD, KSERVE_KEY), ({}, KNATIVE_KEY))
+        for key, value in ((right, "Cluster-Local"), (RETIRED_KEY, CLUSTER_LOCAL), (right, ""))
+    ),
+    Example(
+        "IC1110",
+        (graph(annotations=STANDARD | {KSERVE_KEY: CLUSTER_LOCAL}),),
+        (graph(annotations=STANDARD),),
+        ("InferenceGraph team-a/pipe",),
+    ),
+    Example(
+        "IC1111",
+        (graph(labels={KSERVE_KEY: CLUSTER_LOCAL}),),
+        (graph(labels={KNATIVE_KEY: CLUSTER_LOCAL}),),
+        ("InferenceGraph team-a/pipe",),
+    ),
     Example("IC1111", (_labelled(KSERVE_KEY),), (_labelled(KNATIVE_KEY),), compat="kserve,+Q27"),
     Example("IC1112", (_labelled(KSERVE_KEY),), (_labelled(KNATIVE_KEY),)),
     Example(

@@ -69,14 +69,14 @@ def knative(name: str = "iris", namespace: str = "team-a", **parts: Any) -> Obj:
     )
 
 
-def graph(*steps: Obj, annotations: Any = None, nodes: Any = None) -> Obj:
+def graph(*steps: Obj, nodes: Any = None, **parts: Any) -> Obj:
     """An InferenceGraph in Knative mode; without steps it has one that can be called."""
     listed = list(steps) or [{"serviceUrl": "http://iris.team-a.svc.cluster.local/"}]
     return obj(
         "serving.kserve.io/v1alpha1",
         "InferenceGraph",
         "pipe",
-        annotations=annotations,
+        **parts,
         spec={"nodes": {"root": {"routerType": "Sequence", "steps": listed}, **(nodes or {})}},
     )
 

@@ -11,13 +11,14 @@ from ingressctl.api.refs import Raw
 from ingressctl.core import findings as table
 from ingressctl.core.differences import Compat
 from ingressctl.core.outcome import Finding
-from ingressctl.core.settings import Settings
+from ingressctl.core.settings import Part, Settings
 from ingressctl.core.world import World
 from ingressctl.plan import cascade, findings
 from ingressctl.sources.graph import reconcile as graph
 from ingressctl.sources.kserve import reconcile as kserve
 from tests.unit.findings.examples import EXAMPLES, Example
-from tests.unit.findings.objects import config, standard
+from tests.unit.findings.objects import STANDARD, config, standard
+from tests.unit.findings.objects import graph as graph_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SOURCES = {
@@ -38,8 +39,10 @@ ELSEWHERE = {
 IDS = [f"{example.code}-{place}" for place, example in enumerate(EXAMPLES)]
 
 
-def found(objects: Iterable[Raw], compat: str) -> tuple[Finding, ...]:
-    settings = Settings(compat=Compat.parse(compat))
+def found(
+    objects: Iterable[Raw], compat: str, write: frozenset[Part] = frozenset({"routes"})
+) -> tuple[Finding, ...]:
+    settings = Settings(compat=Compat.parse(compat), write=write)
     world = World.of(objects)
     after = cascade.run(world, settings, now=NOW, sources=SOURCES)
     return findings.find(after, base=world, settings=settings)
@@ -83,3 +86,27 @@ def test_help_names_settings_that_hold_together(gateway: str, both: bool) -> Non
     objects = (config(ingressClassName="istio", kserveIngressGateway=gateway), standard())
     hits = [item for item in found(objects, "better") if item.code == "IC5007"]
     assert [("kserveIngressGateway" in table.remedy(item)) for item in hits] == [both]
+
+
+@pytest.mark.parametrize(
+    ("write", "compat", "code"),
+    [
+        ({"routes"}, "better", "IC1111"),
+        ({"routes", "workloads"}, "better", "IC1112"),
+        ({"routes", "workloads"}, "better,-Q46", "IC1111"),
+    ],
+)
+def test_a_label_of_standard_mode_hides_a_knative_graph_where_its_service_is_ours(
+    write: set[Part], compat: str, code: str
+) -> None:
+    """Knative reads the label of the Service: who does not write that hides nothing."""
+    objects = (graph_of(labels={"networking.kserve.io/visibility": "cluster-local"}),)
+    codes = {item.code for item in found(objects, compat, frozenset(write))}
+    assert codes & {"IC1110", "IC1111", "IC1112"} == {code}
+
+
+def test_a_graph_without_a_route_is_not_called_public() -> None:
+    """KServe makes no route for a graph in Standard mode: nothing shows it outside."""
+    objects = (graph_of(annotations=STANDARD, labels={"networking.kserve.io/visibility": "x"}),)
+    assert "IC1110" in {item.code for item in found(objects, "better")}
+    assert "IC1110" not in {item.code for item in found(objects, "better,-IG-R4")}

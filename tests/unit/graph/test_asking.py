@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ingressctl.api import configchecks
 from ingressctl.api.refs import Ref, ref_of
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Request
@@ -43,9 +44,12 @@ def test_a_configuration_that_graphs_cannot_use_is_found_where_it_stands() -> No
     assert finding.refs[0] == Ref("", "ConfigMap", "kserve", "inferenceservice-config")
 
 
-def test_services_alone_need_no_routers() -> None:
+def test_a_configuration_without_the_key_router_is_found_where_a_graph_needs_it() -> None:
+    """Services alone do without it, so it is no fault of the ConfigMap by itself."""
     without = config()
     without = {**without, "data": {k: v for k, v in without["data"].items() if k != "router"}}
     step = Cluster.of(without, graph()).look(GRAPH)
     assert [fault.where for fault in step.faults] == ["config"]
-    assert step.findings == ()
+    (finding,) = step.findings
+    assert (finding.code, finding.path) == ("IC1102", "data.router")
+    assert configchecks.faults(without["data"], gateway_optional=True) == ()

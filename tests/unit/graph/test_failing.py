@@ -88,6 +88,18 @@ def test_in_knative_mode_the_label_follows_while_the_graph_waits() -> None:
     assert cluster.look().settlement.quiet
 
 
+@pytest.mark.parametrize(("compat", "label"), [("better", "cluster-local"), ("better,-Q46", None)])
+def test_in_knative_mode_the_label_of_standard_mode_hides_too(
+    compat: str, label: str | None
+) -> None:
+    """Knative reads its own label alone, so its Service has that one (Q46)."""
+    private = graph(annotations=KNATIVE, labels=PRIVATE)
+    cluster = Cluster.of(config(), private, compat=compat)
+    cluster.look()
+    labels = cluster.get(KSERVICE)["metadata"]["labels"]
+    assert labels.get("networking.knative.dev/visibility") == label
+
+
 @pytest.mark.parametrize("address", ["ftp://iris.team-a.svc", "nothing", "http://"])
 def test_an_address_that_cannot_be_called_is_told(address: str) -> None:
     cluster = Cluster.of(config(), service(address=address), graph({"serviceName": "iris"}))

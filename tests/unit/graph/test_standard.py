@@ -112,6 +112,7 @@ def test_the_route_waits_as_long_as_the_router() -> None:
     assert limits() == "60s"
     assert limits(timeout=300) == "300s"
     assert limits(routerTimeouts={"serverWrite": 90}) == "90s"
+    assert limits(timeout=100_000) == "27h46m40s", "a number may have five digits there"
 
 
 def test_a_headless_router_is_called_at_its_own_port() -> None:
@@ -269,3 +270,15 @@ def test_headers_that_every_step_gets(propagate: list[str] | None, variable: str
     (made,) = cluster.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"]
     found = {entry["name"]: entry["value"] for entry in made.get("env", ())}
     assert found.get("PROPAGATE_HEADERS") == variable
+
+
+@pytest.mark.parametrize("headers", [{"propagate": []}, {"propagate": None}])
+@pytest.mark.parametrize(("compat", "names"), [("kserve", ["PROPAGATE_HEADERS"]), ("better", [])])
+def test_a_list_of_headers_that_is_null_is_an_empty_one(
+    headers: dict[str, Any], compat: str, names: list[str]
+) -> None:
+    """The variable is there whenever the key is, as Go has a map of lists there."""
+    cluster = Cluster.of(config({"headers": headers}), graph(), compat=compat)
+    cluster.look()
+    (made,) = cluster.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"]
+    assert [entry["name"] for entry in made.get("env", ())] == names

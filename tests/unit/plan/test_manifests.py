@@ -71,6 +71,12 @@ def test_json_and_yaml_give_the_same_objects() -> None:
     assert one == manifests.parse(as_yaml.encode(), "f.yaml").documents[0].obj
 
 
+def test_whole_numbers_are_integers_as_an_api_server_stores_them() -> None:
+    text = SERVICE.format(name="a") + "spec:\n  x: [1e3, 100.0, 100.5, {a: -0.0}, 1e300]\n"
+    found = manifests.parse(text.encode(), "f.yaml").documents[0].obj["spec"]["x"]
+    assert repr(found) == "[1000, 100, 100.5, {'a': 0}, 1e+300]"
+
+
 def test_a_key_that_stands_twice_is_a_notice_and_the_last_one_holds() -> None:
     parsed = manifests.parse(
         (SERVICE.format(name="a") + "spec: {a: 1}\nspec: {a: 2}\n").encode(), "f"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingressctl.api.inferenceservices import Component
+from ingressctl.api.inferenceservices import CLUSTER_LOCAL, KNATIVE_VISIBILITY, Component
 from ingressctl.api.refs import Raw
 from ingressctl.core.kserve import metadata
 from ingressctl.core.kserve.configuration import Config
@@ -23,8 +23,12 @@ AUTOSCALING = "autoscaling.knative.dev/"
 DEFAULT_CLASS = "kpa.autoscaling.knative.dev"
 
 
-def make(workload: Workload, typed: Component, table: list[Target], *, config: Config) -> Raw:
-    """The Knative Service with its template and traffic."""
+def make(
+    workload: Workload, typed: Component, table: list[Target], *, config: Config, private: bool
+) -> Raw:
+    """The Knative Service with its template and traffic; `private` by the label that Knative
+    reads, whichever the InferenceService asks by (Q46)."""
+    hidden = {KNATIVE_VISIBILITY: CLUSTER_LOCAL} if private else {}
     managed = {key: text for key, text in workload.annotations.items() if key in MANAGED}
     template: dict[str, Any] = {
         "metadata": {
@@ -34,7 +38,7 @@ def make(workload: Workload, typed: Component, table: list[Target], *, config: C
         "spec": {**_limits(typed), **workload.pod.spec()},
     }
     return {
-        **workload.frame(API_VERSION, "Service", workload.labels, managed),
+        **workload.frame(API_VERSION, "Service", {**workload.labels, **hidden}, managed),
         "spec": {"template": template, "traffic": table},
     }
 

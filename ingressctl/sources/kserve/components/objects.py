@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ingressctl.api.inferenceservices import STOP_ANNOTATION, Canary
 from ingressctl.api.refs import Raw
-from ingressctl.core.kserve import configuration
+from ingressctl.core.kserve import configuration, visibility
 from ingressctl.sources.kserve.components import (
     canaries,
     deployments,
@@ -102,7 +102,8 @@ def _knative(scope: Scope, made: Made, work: Workload) -> None:
         return
     typed = dict(scope.service.components)[work.component]
     table = _targets(scope, work, typed.canaryTrafficPercent)
-    body = knative_services.make(work, typed, table, config=scope.config)
+    private = visibility.labelled_local(scope.service, "Knative", scope.reads)
+    body = knative_services.make(work, typed, table, config=scope.config, private=private)
     if scope.reads.differs("F28") and any("tag" in target for target in table):
         table, findings = traffic.without_long_tags(table, body, scope.service, reads=scope.reads)
         made.findings.extend(findings)

@@ -44,10 +44,12 @@ class Carrier(Protocol):
 class Carrying:
     """What a controller tells a carrier, and asks it; nothing where there is none."""
 
-    def __init__(self, carrier: Carrier | None) -> None:
+    def __init__(self, carrier: Carrier | None, *, usable: Callable[[], bool]) -> None:
         self._carrier = carrier
+        self._usable = usable
         self._first: set[Ref] = set()
-        self._all_looked_at = asyncio.Event()
+        self._is_complete = False
+        self._waits = asyncio.Event()
 
     def expect(self, owners: Iterable[Ref]) -> None:
         """These are the owners of the start."""
@@ -59,28 +61,19 @@ class Carrying:
         self._first.discard(owner)
         self._note_all()
 
-    async def begin(
-        self,
-        *,
-        usable: Callable[[], bool],
-        again: Callable[[], None],
-        idle: Callable[[], bool],
-    ) -> None:
-        """Proxies are answered when every owner has been looked at by a configuration that can
-        be used: until then they go on with what they have, which nobody here knows.
+    async def mended(self, again: Callable[[], None], idle: Callable[[], bool]) -> None:
+        """After a start with a configuration that cannot be used: answer proxies once there is
+        one that can. Until then they go on with what they have, which nobody here knows.
 
         `again` has every owner looked at once more, which is done when all is `idle`.
         """
-        if self._carrier is None:
-            return
-        await self._all_looked_at.wait()
-        if not usable():
-            while not usable():
-                await asyncio.sleep(AGAIN)
-            again()
-            while not idle():
-                await asyncio.sleep(AGAIN)
-        self._carrier.complete()
+        await self._waits.wait()
+        while not self._usable():
+            await asyncio.sleep(AGAIN)
+        again()
+        while not idle():
+            await asyncio.sleep(AGAIN)
+        self._complete()
 
     def carry(self, step: Step) -> None:
         """The routes of an owner as they are now."""
@@ -107,5 +100,15 @@ class Carrying:
         return frozenset(place for place in places if self._carrier.held(step.ref, place))
 
     def _note_all(self) -> None:
-        if not self._first:
-            self._all_looked_at.set()
+        """At once, before a plan asks what proxies have taken of the first routes."""
+        if self._first or self._is_complete or self._waits.is_set():
+            return
+        if self._usable():
+            self._complete()
+        else:
+            self._waits.set()
+
+    def _complete(self) -> None:
+        self._is_complete = True
+        if self._carrier is not None:
+            self._carrier.complete()

@@ -90,7 +90,7 @@ class Controller:
         self._kinds = registry.routing_kinds(providers)
         self._sources = sources
         self._options = options
-        self._carrying = Carrying(carrier)
+        self._carrying = Carrying(carrier, usable=lambda: not self.mirror.misconfigured)
         self._may_write = may_write
         self._now = client.now
         self._put_off: set[Ref] = set()
@@ -114,13 +114,7 @@ class Controller:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._options.workers):
                     group.create_task(self._work())
-                group.create_task(
-                    self._carrying.begin(
-                        usable=lambda: not self.mirror.misconfigured,
-                        again=self.resync,
-                        idle=lambda: self.queue.idle,
-                    )
-                )
+                group.create_task(self._carrying.mended(self.resync, lambda: self.queue.idle))
         finally:
             await self._prober.stop()
 

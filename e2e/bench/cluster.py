@@ -22,6 +22,8 @@ from ingressctl.plan.kinds import BY_IDENTITY, Resource
 from tests.apiserver import made
 
 AT_ONCE = 48
+FAREWELL = 0.25
+"""Seconds that connections over TLS may take to end, lest they outlive their loop."""
 WORDS_AT_ONCE = 8
 """What others say is not to take the API server for itself."""
 NAMESPACES = 20
@@ -77,6 +79,7 @@ async def connected(kubeconfig: Path) -> AsyncIterator[Client]:
     """A client with all rights."""
     async with Client(Choice(kubeconfig=str(kubeconfig)), seconds=60) as client:
         yield client
+    await asyncio.sleep(FAREWELL)
 
 
 def path(ref: Ref, version: str = "") -> str:

@@ -8,7 +8,7 @@ let be. What somebody else changes back three times within a minute is left to h
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
@@ -27,12 +27,29 @@ Step = Literal["apply", "trim", "leave"]
 """Apply it; apply it and take out what is left over; or let it be."""
 
 
+class Rewrites:
+    """How often something has been written again because somebody changed it back."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque(maxlen=TIMES)
+
+    def are_fight(self, now: float) -> bool:
+        """Whether one more is one too many; after that they are counted anew."""
+        self._times.append(now)
+        if len(self._times) < TIMES or now - self._times[0] > WITHIN:
+            return False
+        self._times.clear()
+        return True
+
+
 @dataclass(slots=True)
 class _Written:
     body: bytes
     version: str = ""
     step: Step = "apply"
-    rewrites: deque[float] = field(default_factory=lambda: deque(maxlen=TIMES))
+    rewrites: Rewrites = field(default_factory=Rewrites)
     told: Finding | None = None
 
 
@@ -45,7 +62,7 @@ class Contests:
 
     def judge(self, apply: Apply, now: float) -> Step:
         """What to do with an object that differs from what is wanted."""
-        body, version = _hash(apply.body), _version(apply.stored)
+        body, version = digest(apply.body), _version(apply.stored)
         last = self._last.get(apply.ref)
         if last is None or last.body != body:
             self._resting.pop(apply.ref, None)
@@ -56,11 +73,10 @@ class Contests:
         if last.version == version:
             return self._again(last, apply)
         last.step = "apply"
-        last.rewrites.append(now)
-        if len(last.rewrites) == TIMES and now - last.rewrites[0] <= WITHIN:
+        if last.rewrites.are_fight(now):
             self._resting[apply.ref] = now + REST
-            last.rewrites.clear()
-            last.told = _contested(apply)
+            others = managed.others(apply.stored or {})
+            last.told = contested(apply.ref, str(apply.ref), others, differing(apply))
             return "leave"
         return "apply"
 
@@ -99,14 +115,14 @@ class Contests:
         return "leave"
 
 
-def _contested(apply: Apply) -> Finding:
-    others = managed.others(apply.stored or {})
+def contested(ref: Ref, what: str, managers: Sequence[str], fields: Iterable[str]) -> Finding:
+    """The first of these managers has won: `what` of an object is his for a while."""
     return Finding.of(
         "IC7102",
-        apply.ref,
-        manager=others[0] if others else "somebody",
-        fields=", ".join(differing(apply)),
-        object=str(apply.ref),
+        ref,
+        manager=managers[0] if managers else "somebody",
+        fields=", ".join(fields),
+        object=what,
         seconds=int(REST),
     )
 
@@ -159,8 +175,9 @@ def merge_patch(wanted: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[st
     return patch
 
 
-def _hash(body: Raw) -> bytes:
-    return blake2b(orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+def digest(value: Mapping[str, Any]) -> bytes:
+    """The same for the same value, whatever the order of its keys."""
+    return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
 def _version(obj: Raw | None) -> str:

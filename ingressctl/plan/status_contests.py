@@ -7,18 +7,14 @@ something else is to be told meanwhile.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any
-
-import orjson
 
 from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core import managed
 from ingressctl.core.outcome import Finding
-from ingressctl.plan.contests import REST, TIMES, WITHIN
+from ingressctl.plan.contests import REST, Rewrites, contested, digest
 
 Status = Mapping[str, Any]
 
@@ -27,7 +23,7 @@ Status = Mapping[str, Any]
 class _Told:
     wanted: bytes
     answer: bytes = b""
-    rewrites: deque[float] = field(default_factory=lambda: deque(maxlen=TIMES))
+    rewrites: Rewrites = field(default_factory=Rewrites)
     until: float = 0.0
     finding: Finding | None = None
 
@@ -40,19 +36,17 @@ class StatusContests:
 
     def may_write(self, obj: Raw, wanted: Status, now: float) -> bool:
         """Whether to write a status that differs from that of the object."""
-        ref, digest = ref_of(obj), _digest(wanted)
+        ref, told = ref_of(obj), _digest(wanted)
         last = self._last.get(ref)
-        if last is None or last.wanted != digest:
-            self._last[ref] = _Told(digest)
+        if last is None or last.wanted != told:
+            self._last[ref] = _Told(told)
             return True
         if now < last.until:
             return False
         last.finding = None
         if last.answer == _digest(obj.get("status") or {}):
             return False
-        last.rewrites.append(now)
-        if len(last.rewrites) == TIMES and now - last.rewrites[0] <= WITHIN:
-            last.rewrites.clear()
+        if last.rewrites.are_fight(now):
             last.until = now + REST
             last.finding = _contested(obj, wanted)
             return False
@@ -76,16 +70,8 @@ class StatusContests:
 
 def _contested(obj: Raw, wanted: Status) -> Finding:
     ref, stored = ref_of(obj), obj.get("status") or {}
-    others = managed.others(obj, "status")
     fields = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
-    return Finding.of(
-        "IC7102",
-        ref,
-        manager=others[0] if others else "somebody",
-        fields=", ".join(fields),
-        object=f"the status of {ref}",
-        seconds=int(REST),
-    )
+    return contested(ref, f"the status of {ref}", managed.others(obj, "status"), fields)
 
 
 def _digest(status: Status) -> bytes:
@@ -94,5 +80,4 @@ def _digest(status: Status) -> bytes:
         {key: value for key, value in item.items() if key != "lastTransitionTime"}
         for item in status.get("conditions") or ()
     ]
-    text = orjson.dumps({**status, "conditions": conditions}, option=orjson.OPT_SORT_KEYS)
-    return blake2b(text, digest_size=16).digest()
+    return digest({**status, "conditions": conditions})

@@ -101,7 +101,7 @@ class Carrying:
 
     def _note_all(self) -> None:
         """At once, before a plan asks what proxies have taken of the first routes."""
-        if self._first or self._is_complete or self._waits.is_set():
+        if self._carrier is None or self._first or self._is_complete or self._waits.is_set():
             return
         if self._usable():
             self._complete()

@@ -153,14 +153,17 @@ class Controller:
         except NotLeading:
             self._telling.result(ref, "success")
         except (Answered, Lost) as fault:
-            self._put_off.discard(ref)
             at_least = fault.retry_after if isinstance(fault, Answered) else 0.0
-            delay = self.queue.failed(ref, at_least)
+            delay = self._failed(ref, at_least)
             self._telling.failed(ref, fault, delay)
         except Exception as defect:
-            self._put_off.discard(ref)
-            delay = self.queue.failed(ref)
+            delay = self._failed(ref)
             self._telling.defect(ref, defect, delay)
+
+    def _failed(self, ref: Ref, at_least: float = 0.0) -> float:
+        """Seconds until the object comes again, as if it had not been looked at."""
+        self._put_off.discard(ref)
+        return self.queue.failed(ref, at_least)
 
     async def _reconcile(self, ref: Ref) -> None:
         obj = self.mirror.picture.get(ref)
@@ -239,8 +242,7 @@ class Controller:
         self.metrics.routes.note(ref, step.outcome.routes, ready, found)
         self._telling.done(ref, obj, plan, done, found)
         if done.refused:
-            self._put_off.discard(ref)
-            self.queue.failed(ref)
+            self._failed(ref)
             return
         self.queue.succeeded(ref)
         if ref in self._put_off:

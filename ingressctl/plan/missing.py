@@ -78,7 +78,7 @@ def _waiting(request: Request, done: cascade.Cascade, kinds: tuple[Kind, ...]) -
         ref = ref_of(obj)
         if not _means(request.bare_host, ref) or made.get(ref):
             continue
-        if any(settle.is_routing(one, kinds) for one in done.world.owned(owner_of(obj))):
+        if _is_routed(obj, done.world, kinds):
             continue
         reason = _unready(obj)
         if _is_stopped(obj):
@@ -96,8 +96,13 @@ def unrouted(
         obj = world.get(item.ref)
         if item.ref[:2] not in (KIND, GRAPH) or obj is None:
             continue
-        if not any(settle.is_routing(one, kinds) for one in world.owned(owner_of(obj))):
+        if not _is_routed(obj, world, kinds):
             yield item.ref, item.origin
+
+
+def _is_routed(obj: Raw, world: World, kinds: tuple[Kind, ...]) -> bool:
+    """Whether an object of one of these kinds leads to an owner."""
+    return any(settle.is_routing(one, kinds) for one in world.owned(owner_of(obj)))
 
 
 def _graphs(request: Request, done: cascade.Cascade) -> Iterator[str]:

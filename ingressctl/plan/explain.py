@@ -19,8 +19,8 @@ from ingressctl.core.ports import Provider
 from ingressctl.core.rewriting import set_headers
 from ingressctl.core.settings import Settings
 from ingressctl.core.table import Hop, NoRoute, Request, Table
-from ingressctl.core.world import Kind, Reads, World
-from ingressctl.plan import addressing, asking, entries, limits, meeting, missing, registry
+from ingressctl.core.world import Reads, World
+from ingressctl.plan import absent, addressing, asking, entries, limits, meeting, missing, registry
 from ingressctl.plan.asking import UnknownEntry
 from ingressctl.plan.entries import Doors
 from ingressctl.plan.explanation import Attempt, Branch, Explanation
@@ -28,9 +28,7 @@ from ingressctl.plan.explanation_text import as_json, render_text
 from ingressctl.plan.host_tables import HostTables, relevant
 from ingressctl.sources.knative import traffic
 
-SERVICE: Kind = ("", "Service")
 MAX_HOPS = 8
-BAD_GATEWAY = 503
 
 __all__ = ["Explanation", "UnknownEntry", "as_json", "explain", "relevant", "render_text"]
 
@@ -141,7 +139,7 @@ def _go_on(branch: Branch, request: Request, hop: Hop, going: _Walk, seen: Seen)
             "IC3308", hop.rule.source, entry=entry, host=branch.host, rule=hop.rule.name
         )
         going.tell([loop])
-        return replace(branch, status=BAD_GATEWAY, reason="requests go in a circle")
+        return replace(branch, status=absent.BAD_GATEWAY, reason="requests go in a circle")
     asked = Request(request.method, branch.host, hop.path, branch.headers, entry)
     found = going.tables.of(asked.bare_host)
     table = next((table for table in found if entry in table.entries), found[0])
@@ -154,7 +152,7 @@ def _arrived(branch: Branch, hop: Hop, going: _Walk) -> Branch:
     """The branch at an ordinary backend: what a revision allows, and whether it is there."""
     lacking = _lacking(branch.split, going.reads)
     if lacking:
-        lost = Finding.of("IC3307", hop.rule.source, backend=lacking, status=BAD_GATEWAY)
+        lost = Finding.of("IC3307", hop.rule.source, backend=lacking, status=absent.BAD_GATEWAY)
         going.tell([lost])
     source = hop.rule.source
     owner = Ref(*traffic.KNATIVE_SERVICE, source.namespace, source.name.removesuffix("-ingress"))
@@ -167,12 +165,10 @@ def _lacking(split: Split, reads: Reads) -> str:
     target = split.target
     if not isinstance(target, Service) or _with_role(split).role == "revision":
         return ""
-    if not reads.list(SERVICE, target.namespace):
-        return ""
-    ref = Ref(*SERVICE, target.namespace, target.name)
-    ports = ((reads.get(ref) or {}).get("spec") or {}).get("ports") or ()
-    if reads.get(ref) is None:
-        return f"Service {target.namespace}/{target.name} is not in the input"
+    if text := absent.service(target.namespace, target.name, reads.world):
+        return text
+    stored = reads.get(Ref(*absent.SERVICE, target.namespace, target.name)) or {}
+    ports = (stored.get("spec") or {}).get("ports") or ()
     known = {port.get("port") for port in ports}
     if not known or not split.port or split.port in known:
         return ""

@@ -14,6 +14,7 @@ from ingressctl.api.refs import Raw, Ref, is_alias, labels_of
 from ingressctl.core import naming
 from ingressctl.core.outcome import Finding
 from ingressctl.core.world import Kind
+from ingressctl.plan import absent
 from ingressctl.plan.checks.picture import (
     HTTP_ROUTE,
     INGRESS,
@@ -24,8 +25,8 @@ from ingressctl.plan.checks.picture import (
     spec_of,
 )
 
-NO_BACKEND, BAD_GATEWAY = 500, 503
-"""What gateways answer where a backend is not there: those of the Gateway API, and others."""
+NO_BACKEND = 500
+"""What gateways of the Gateway API answer where a backend is not there."""
 
 OWNER_LABEL = "serving.kserve.io/inferenceservice"
 
@@ -96,9 +97,8 @@ def _absent(picture: Picture) -> Iterator[Finding]:
     for source, target in dict.fromkeys(
         (source, target) for source, target, _ in backends(picture)
     ):
-        if picture.world.get(target) is None and picture.world.holds(SERVICE, target.namespace):
-            text = f"Service {target.namespace}/{target.name} is not in the input"
-            status = NO_BACKEND if source[:2] == HTTP_ROUTE else BAD_GATEWAY
+        if text := absent.service(target.namespace, target.name, picture.world):
+            status = NO_BACKEND if source[:2] == HTTP_ROUTE else absent.BAD_GATEWAY
             yield Finding.of("IC3307", source, picture.owner(source), backend=text, status=status)
 
 

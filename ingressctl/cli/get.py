@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +28,29 @@ NOT_ROUTES: frozenset[Kind] = frozenset({("", "Service")})
 """Kinds that a provider writes beside its routes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which objects are listed, and how."""
+
+    everywhere: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Of all namespaces.")
+    ] = False
+    selector: labels.Labels = ""
+    form: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="wide|name|json|yaml|jsonpath=",
+            autocompletion=options.values(*sheets.FORMS),
+            help="Form of the output [default: a table].",
+        ),
+    ] = ""
+    no_headers: Annotated[
+        bool, typer.Option("--no-headers", help="Leave the titles of the table out.")
+    ] = False
+
+
 @options.command
 def command(
     *,
@@ -41,23 +65,7 @@ def command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", show_default=False, help="Of one object only.")
     ] = "",
-    everywhere: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Of all namespaces.")
-    ] = False,
-    selector: labels.Labels = "",
-    form: Annotated[
-        str,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="wide|name|json|yaml|jsonpath=",
-            autocompletion=options.values(*sheets.FORMS),
-            help="Form of the output [default: a table].",
-        ),
-    ] = "",
-    no_headers: Annotated[
-        bool, typer.Option("--no-headers", help="Leave the titles of the table out.")
-    ] = False,
+    table: Listing,
     given: options.Inputs,
     rules: options.Rules,
     chosen: options.Providers,
@@ -81,8 +89,8 @@ def command(
       ingressctl get httproute/model -f model.yaml -o yaml --against none
     """
     with telling.guarded(talk) as printer:
-        sheets.check_form(form)
-        chosen_ones = labels.selector(selector)
+        sheets.check_form(table.form)
+        chosen_ones = labels.selector(table.selector)
         wanted, called = _kinds(kind, name)
         shown = scene.build(
             given,
@@ -96,16 +104,13 @@ def command(
         )
         made = written.derive(shown.laid, shown.settings, now=shown.now, providers=shown.providers)
         fault = telling.of_derived(made, shown, printer)
-        place = _place(given, shown, everywhere)
+        place = _place(given, shown, table.everywhere)
         asked = _Asked(shown, made, wanted, called, chosen_ones, place)
         if called and not asked.objects:
-            where = f" in namespace {place}" if place else ""
-            raise CommandFault.of(
-                f"there is no {kind.partition('/')[0]} {called}{where}", "choose one with -n, or -A"
-            )
+            raise _nobody(kind, called, place)
         if not wanted and not made.carried:
             printer.notices(_unrouted(shown, made))
-        _print(asked, form, printer, titles=not no_headers, everywhere=everywhere)
+        _print(asked, table, printer)
         telling.end(fault=fault, differs=False, found=(), verdict=options.Verdict())
 
 
@@ -120,6 +125,13 @@ def _kinds(word: str, name: str) -> tuple[tuple[Kind, ...], str]:
     if called:
         raise CommandFault.of("routes have no name", "name a kind, such as httproutes or vs")
     return (), ""
+
+
+def _nobody(kind: str, called: str, place: str) -> CommandFault:
+    where = f" in namespace {place}" if place else ""
+    return CommandFault.of(
+        f"there is no {kind.partition('/')[0]} {called}{where}", "choose one with -n, or -A"
+    )
 
 
 def _unrouted(shown: Scene, made: Derived) -> Iterator[Note]:
@@ -181,14 +193,19 @@ class _Asked:
         return listing.rows(listing.tables(reads, self.made.carried), reads, wanted=wanted)
 
 
-def _print(asked: _Asked, form: str, printer: Printer, *, titles: bool, everywhere: bool) -> None:
+def _print(asked: _Asked, table: Listing, printer: Printer) -> None:
+    form = table.form
     if form in ("", "wide"):
         spaces = {ref_of(obj).namespace for obj in asked.objects if ref_of(obj).namespace}
-        found = tuple(_sheets(asked, everywhere=everywhere or len(spaces) > 1, wide=form == "wide"))
+        found = tuple(
+            _sheets(asked, everywhere=table.everywhere or len(spaces) > 1, wide=form == "wide")
+        )
         if not found:
             _say_nothing(asked, printer)
         for place, sheet in enumerate(found):
-            printer.data([*([""] if place else []), *sheets.lines(sheet, titles=titles)])
+            printer.data(
+                [*([""] if place else []), *sheets.lines(sheet, titles=not table.no_headers)]
+            )
     elif form == "name":
         printer.data(map(_name, asked.objects))
     else:

@@ -85,7 +85,7 @@ class Sender:
 
     def _head(self, status: int, headers: Headers, framing: bytes, date: bytes) -> bytes:
         """Status and fields; `framing` tells where the body ends."""
-        lines = wire.fields([field for field in headers if field[0] != b"content-length"])
+        lines = wire.fields([field for field in headers if field[0] not in _OURS])
         if self.keep:
             connection = b"" if self.chunks else b"Connection: keep-alive\r\n"
         else:
@@ -94,3 +94,6 @@ class Sender:
 
 
 _BODILESS = frozenset((204, 304))
+
+_OURS = frozenset((b"content-length", b"date"))
+"""Fields of an answer that only who sends it knows: a step's would stand beside our own."""

@@ -32,6 +32,21 @@ async def test_requests_of_one_connection_are_answered_in_order() -> None:
         assert await client.answer() == (200, b"and on")
 
 
+async def test_of_a_steps_date_and_length_none_stands_beside_our_own() -> None:
+    """A graph may hand on every header; two of those would be one that nobody can read."""
+    given = ((b"date", b"Mon, 01 Jan 2024 00:00:00 GMT"), (b"content-length", b"9"), (b"x", b"1"))
+
+    async def run(request: Request) -> Answer:
+        return Answer(200, given, b"ok")
+
+    async with serving(Running(run)) as (_, port):
+        head, _, body = (await asked(port, post(b"a", b"Connection: close"))).partition(b"\r\n\r\n")
+    names = [line.partition(b":")[0].lower() for line in head.split(b"\r\n")[1:]]
+    assert sorted(names) == [b"connection", b"content-length", b"date", b"x"]
+    assert b"2024" not in head
+    assert body == b"ok"
+
+
 async def test_many_pipelined_probes_do_not_pile_up() -> None:
     async with serving(Echo()) as (_, port), await Raw.to(port) as client:
         client.send(post(target=b"/readyz") * 3000)

@@ -86,7 +86,7 @@ def command(
       ingressctl get httproutes -A -o wide       # needs a kubeconfig
       ingressctl get routes -f models/ -R --against none
       ingressctl get isvc -f models/ -R -o 'jsonpath={.items[*].status.url}'
-      ingressctl get httproute/model -f model.yaml -o yaml --against none
+      ingressctl get isvc/model -f model.yaml -o yaml --against none
     """
     with telling.guarded(talk) as printer:
         sheets.check_form(table.form)

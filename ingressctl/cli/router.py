@@ -92,7 +92,10 @@ class Process:
         ),
     ] = None
     access_log: Annotated[
-        bool, typer.Option("--access-log", help="A line of JSON for each request on stdout.")
+        bool,
+        typer.Option(
+            "--access-log", help="A line of JSON for each request of the graph on stdout."
+        ),
     ] = False
     log_format: options.LogFormat = "json"
     log_level: options.LogLevel = "info"

@@ -85,11 +85,16 @@ class Local:
 def _identities(
     served: Served, wanted: Mapping[Service, Runnable], facts: LocalFacts, domain: str
 ) -> set[Identity]:
-    """The stubs behind routes, and behind steps of graphs that no route leads to."""
+    """The stubs behind routes, and behind steps of graphs that no route leads to.
+
+    A step at an InferenceService that only a gateway knows goes through Envoy, and comes to the
+    stubs behind its routes.
+    """
+    public = _public(served)
     routes = (route for owned in served.routes.values() for route in owned)
     found = set(backends.identities(snapshot.upstreams_of(routes, facts), facts))
     for service, port in routers.called(wanted.values(), domain):
-        if facts.wants_stub(service, port):
+        if facts.wants_stub(service, port) and not public(service):
             found.add(Identity(service.name, service.namespace, port))
     return found
 

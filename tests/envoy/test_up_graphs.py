@@ -26,6 +26,10 @@ ROUTER = {
     "cpuRequest": "100m",
     "cpuLimit": "1",
 }
+LOCAL = {
+    "localGateway": "knative-serving/knative-local-gateway",
+    "localGatewayService": "knative-local-gateway.istio-system.svc.cluster.local",
+}
 HOST = "g-ns.example.com"
 
 
@@ -94,6 +98,22 @@ async def test_a_graph_in_knative_mode_runs_its_steps_too(file: Path) -> None:
     async with running(file, settings=READY) as run:
         status, seen = await post(run, host="g.ns.example.com")
     assert (status, seen["service"]) == (200, "m-predictor")
+
+
+async def test_a_step_at_a_service_in_knative_mode_comes_to_its_revision(file: Path) -> None:
+    """By its own route, as every other request to it: no stub stands between."""
+    written, service, *_ = world().split("---\n")
+    config = yaml.safe_load(written)
+    config["data"]["ingress"] = json.dumps({**json.loads(config["data"]["ingress"]), **LOCAL})
+    knative = yaml.safe_load(service)
+    knative["metadata"]["annotations"] = {"serving.kserve.io/deploymentMode": "Knative"}
+    asked = graph({"name": "one", "serviceName": "m"})
+    file.write_text("---\n".join((yaml.safe_dump(config), yaml.safe_dump(knative), asked)))
+    async with running(file, settings=READY) as run:
+        async with asyncio.timeout(PATIENCE):
+            while (found := await post(run))[0] == 404:
+                await asyncio.sleep(0.05)
+    assert (found[0], found[1]["service"]) == (200, "m-predictor-00001")
 
 
 async def test_a_graph_that_goes_is_never_answered_by_nobody(file: Path) -> None:

@@ -122,19 +122,30 @@ class Sequence_(Steps):  # noqa: N801 - Sequence is a type of Python
         final = len(self.entries) - 1
         for index, entry in enumerate(self.entries):
             if entry.condition is not None and not self._goes_on(entry, last):
+                self._tell_left_out(index, f"{entry.name} before it was not taken")
                 return self._unmet(last)
             given = payload
             if entry.from_answer and last is not None:
                 given = self.manner.payload(last)
             if entry.maps:
                 given = self._mapped(given)
-            last = await self._step(entry, run, given, stream=stream and index == final)
+            try:
+                last = await self._step(entry, run, given, stream=stream and index == final)
+            except Failed:
+                self._tell_left_out(index, f"{entry.name} before it failed")
+                raise
             if entry.hard and not 200 <= last.status < 300:
                 self._tell(entry, "it is Hard and failed: its answer is that of the node")
+                self._tell_left_out(index, f"{entry.name} before it failed")
                 return last
         if last is None:
             raise NoAnswer
         return last
+
+    def _tell_left_out(self, index: int, why: str) -> None:
+        if self.telling is not None:
+            for entry in self.entries[index + 1 :]:
+                self.telling.skipped(self.name, entry.name, why)
 
     async def _step(self, entry: Entry, run: Run, payload: Payload, *, stream: bool) -> Answer:
         try:

@@ -64,6 +64,21 @@ def test_a_switch_tells_why() -> None:
     assert walked(nodes, {}).events[2].text == "no condition held"
 
 
+def test_a_sequence_tells_what_its_end_leaves_out() -> None:
+    def left_out(body: dict[str, Any], *, hard: bool = True, **stubs: Stub) -> list[tuple[str, str]]:
+        first = model("one", **({"dependency": "Hard"} if hard else {}))
+        steps = (first, model("two", condition="predictions"), model("three"))
+        walk = walked({"root": node("Sequence", *steps)}, body, **stubs)
+        return [(event.step, event.text) for event in walk.events if event.kind == "skipped"]
+
+    failed = [("two", "one before it failed"), ("three", "one before it failed")]
+    assert left_out({"instances": [1]}, one=Stub(503, b"{}")) == failed
+    assert left_out({"instances": [1]}, one=Stub(0)) == failed
+    unmet = [("two", "condition predictions"), ("three", "two before it was not taken")]
+    assert left_out({"messages": []}) == unmet
+    assert left_out({"instances": [1]}, hard=False) == []
+
+
 def test_the_point_of_a_splitter_is_chosen() -> None:
     nodes = {"root": node("Splitter", model("a", weight=30), model("b", weight=70))}
     assert calls(walked(nodes, {}, chance=0.29))[0].step == "a"

@@ -65,7 +65,7 @@ def test_a_switch_tells_why() -> None:
 
 
 def test_a_sequence_tells_what_its_end_leaves_out() -> None:
-    def left_out(body: dict[str, Any], *, hard: bool = True, **stubs: Stub) -> list[tuple[str, str]]:
+    def left_out(body: Any, *, hard: bool = True, **stubs: Stub) -> list[tuple[str, str]]:
         first = model("one", **({"dependency": "Hard"} if hard else {}))
         steps = (first, model("two", condition="predictions"), model("three"))
         walk = walked({"root": node("Sequence", *steps)}, body, **stubs)

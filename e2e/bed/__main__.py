@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from e2e.bed import absence, building, programs, shell, timing
+from e2e.bed import absence, building, crds, programs, shell, timing
 
 
 def build() -> int:
@@ -24,7 +24,16 @@ def build() -> int:
             code |= _without(absent)
         else:
             print(timing.line(*timing.spans[-1]), flush=True)
-    return code
+    return code | _fetch()
+
+
+def _fetch() -> int:
+    """What is read of modules beside programs; silent where it is there."""
+    try:
+        crds.fetched()
+    except absence.Absent as absent:
+        return _without(absent)
+    return 0
 
 
 def _without(absent: absence.Absent) -> int:

@@ -4,14 +4,15 @@ Messages are handled as raw bytes, so bodies that the provider has serialised on
 they are. What to send when is the session's business (session.py).
 
 An Envoy whose stream broke goes on with what it has and comes back. Until then, or for
-`away` seconds, it counts as one that has not taken what was published since; and so long
-after the start there may be Envoys that another process has served before.
+`away` seconds, it counts as one that has not taken what was published since; and before the
+start, and so long after it, there may be Envoys that another process has served before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class Server:
         self._told = progress or _nobody
         self._drains = drains
         self._seconds = away
-        self._away: dict[str, _Away] = {}
+        self._away: dict[str, _Away] = {"": _Away(0, math.inf)} if away else {}
         self._sessions: dict[Session, asyncio.Event] = {}
         self._progress = asyncio.Event()
         self._server = grpc.aio.server(options=_OPTIONS)

@@ -104,6 +104,18 @@ def ports() -> list[int]:
     return [claim_port(0), claim_port(0)]
 
 
+async def test_before_it_is_served_no_route_counts_as_taken(
+    stubs: Stubs, gateway_port: int, ports: list[int]
+) -> None:
+    """Envoys that the process before has served may be out there, with none of them."""
+    replica = filled(Replica(ports[0], gateway_port, away=15.0), stubs)
+    owner = makers.owner("one").ref
+    replica.proxies.complete()
+    assert replica.proxies.unacknowledged(owner)
+    await asyncio.sleep(0)
+    assert replica.proxies.unacknowledged(owner)
+
+
 async def test_nothing_is_answered_before_the_first_picture_is_complete(
     stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
 ) -> None:

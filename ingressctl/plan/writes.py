@@ -107,7 +107,7 @@ def plan(
     lags = settling.lags(obj, step, quiet_in)
     moves = settling.moves(obj, step, settings, quiet_in)
     said = _said(obj, step, bearings, held=held, lags=lags, moves=moves)
-    status = _status(obj, said, waiting, bearings, now)
+    status = _status(obj, said, waiting, deletes, bearings, now)
     return Plan(
         stages=tuple(_stages(step, applies)),
         status=status,
@@ -191,6 +191,7 @@ def _status(
     obj: Raw,
     status: Mapping[str, Any] | None,
     waiting: tuple[Ref, ...],
+    deletes: tuple[Delete, ...],
     bearings: Bearings,
     now: datetime,
 ) -> Mapping[str, Any] | None:
@@ -198,7 +199,7 @@ def _status(
     if status is None:
         return None
     stored = obj.get("status") or {}
-    status = _told(status, stored, waiting, bearings)
+    status = _told(status, stored, waiting, deletes, bearings)
     status = conditions.with_times(status, stored)
     if status == stored:
         return None
@@ -218,16 +219,21 @@ def _told(
     status: Mapping[str, Any],
     stored: Mapping[str, Any],
     waiting: tuple[Ref, ...],
+    deletes: tuple[Delete, ...],
     bearings: Bearings,
 ) -> Mapping[str, Any]:
-    """The condition about what waits; only where something waits or has waited."""
+    """The condition about what waits; only where something waits or has waited.
+
+    What waited is told of until it is gone: a controller that ends between the word that
+    nothing waits and the delete would leave the next one to wait all over again.
+    """
     if waiting:
         names = ", ".join(map(str, waiting))
         text = f"{names} goes when what takes its place serves (settle time {bearings.settle:g} s)"
         return conditions.noted(status, SETTLED, "False", reason="WaitingForGateway", message=text)
-    if conditions.stored_status(stored, SETTLED) == "False":
-        return conditions.noted(status, SETTLED, "True", reason="Settled")
-    return status
+    if deletes or conditions.stored_status(stored, SETTLED) != "False":
+        return status
+    return conditions.noted(status, SETTLED, "True", reason="Settled")
 
 
 def _news(obj: Raw, step: Step, status: Mapping[str, Any] | None) -> tuple[Event, ...]:

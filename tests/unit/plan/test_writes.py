@@ -221,9 +221,12 @@ def test_a_target_waits_for_a_proxy_of_ours_that_holds_it() -> None:
 
 def test_settled_is_told_after_it_has_been_waited_for() -> None:
     waited = conditions.noted({}, writes.SETTLED, "False", reason="WaitingForGateway", message="x")
-    plan = planned(step(status={}), owner={**OWNER, "status": waited})
+    owner, target = {**OWNER, "status": waited}, obj("Deployment", "target")
+    plan = planned(step(status={}), owner=owner)
     assert plan.status is not None
     assert conditions.stored_status(plan.status, writes.SETTLED) == "True"
+    going = planned(step(status=waited, deleted=[target]), target, owner=owner, bearings=Bearings())
+    assert (deleted(going), going.status) == (["target"], None)
 
 
 @pytest.mark.parametrize("what", ["list", "get", "exists", "holds"])

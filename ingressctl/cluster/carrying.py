@@ -11,9 +11,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from ingressctl.api.refs import Ref
+from ingressctl.api.refs import Raw, Ref, ref_of
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Keep
+from ingressctl.plan import told
 from ingressctl.plan.cascade import Step
 
 AGAIN = 0.1
@@ -23,8 +24,17 @@ AGAIN = 0.1
 class Carrier(Protocol):
     """What serves routes without Kubernetes objects: our own xDS."""
 
-    def carry(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
-        """From now on these are the owner's routes, beside those it had that `keep` holds."""
+    def carry(
+        self, owner: Ref, routes: tuple[Route, ...], keep: Keep, *, hosts: Iterable[str]
+    ) -> None:
+        """From now on these are the owner's routes, beside those it had that `keep` holds.
+
+        `hosts` are those at which it may have been served so far, by whomever.
+        """
+        ...
+
+    def forget(self, owner: Ref) -> None:
+        """The owner is gone, and its routes with it."""
         ...
 
     def complete(self) -> None:
@@ -42,11 +52,21 @@ class Carrier(Protocol):
 
 
 class Carrying:
-    """What a controller tells a carrier, and asks it; nothing where there is none."""
+    """What a controller tells a carrier, and asks it; nothing where there is none.
 
-    def __init__(self, carrier: Carrier | None, *, usable: Callable[[], bool]) -> None:
+    `usable` is of the configuration; `claimed` are the hosts that an owner asks for.
+    """
+
+    def __init__(
+        self,
+        carrier: Carrier | None,
+        *,
+        usable: Callable[[], bool],
+        claimed: Callable[[Ref], Iterable[str]],
+    ) -> None:
         self._carrier = carrier
         self._usable = usable
+        self._claimed = claimed
         self._first: set[Ref] = set()
         self._is_complete = False
         self._waits = asyncio.Event()
@@ -75,16 +95,24 @@ class Carrying:
             await asyncio.sleep(AGAIN)
         self._complete()
 
-    def carry(self, step: Step) -> None:
+    def carry(self, obj: Raw, step: Step) -> None:
         """The routes of an owner as they are now."""
         if self._carrier is not None:
-            self._carrier.carry(step.ref, step.emission.routes, step.outcome.keep)
+            keep = step.outcome.keep
+            hosts = self._hosts(obj) if keep.holds_any else ()
+            self._carrier.carry(step.ref, step.emission.routes, keep, hosts=hosts)
             self.looked_at(step.ref)
+
+    def keep(self, obj: Raw) -> None:
+        """What the owner's routes are cannot be said: those that it had stay."""
+        if self._carrier is not None:
+            everything = Keep(everything=True)
+            self._carrier.carry(ref_of(obj), (), everything, hosts=self._hosts(obj))
 
     def forget(self, owner: Ref) -> None:
         """The owner is gone."""
         if self._carrier is not None:
-            self._carrier.carry(owner, (), Keep())
+            self._carrier.forget(owner)
 
     def unacknowledged(self, step: Step) -> frozenset[Ref]:
         """The owner, if proxies have not taken its last routes."""
@@ -98,6 +126,9 @@ class Carrying:
             return frozenset()
         places = ((ref.namespace, ref.name) for ref in step.settlement.deleted)
         return frozenset(place for place in places if self._carrier.held(step.ref, place))
+
+    def _hosts(self, obj: Raw) -> Iterable[str]:
+        return {*told.hosts(obj), *self._claimed(ref_of(obj))}
 
     def _note_all(self) -> None:
         """At once, before a plan asks what proxies have taken of the first routes."""

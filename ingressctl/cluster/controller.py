@@ -90,7 +90,11 @@ class Controller:
         self._kinds = registry.routing_kinds(providers)
         self._sources = sources
         self._options = options
-        self._carrying = Carrying(carrier, usable=lambda: not self.mirror.misconfigured)
+        self._carrying = Carrying(
+            carrier,
+            usable=lambda: not self.mirror.misconfigured,
+            claimed=self.mirror.picture.claimed_by,
+        )
         self._may_write = may_write
         self._now = client.now
         self._put_off: set[Ref] = set()
@@ -170,8 +174,12 @@ class Controller:
         if obj is None or not self._is_ours(obj):
             self._forget(ref)
             return
-        step = self._step(ref, obj)
-        self._carrying.carry(step)
+        try:
+            step = self._step(ref, obj)
+        except Exception:
+            self._carrying.keep(obj)
+            raise
+        self._carrying.carry(obj, step)
         plan = writes.plan(
             obj,
             step,

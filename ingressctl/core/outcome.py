@@ -88,6 +88,11 @@ class Keep(Value, frozen=True):
     names: frozenset[str] = frozenset()
     hidden: bool = False
 
+    @property
+    def holds_any(self) -> bool:
+        """Whether something may have to stay, so that not all that is wanted is known."""
+        return self.everything or bool(self.names)
+
     def holds(self, ref: Ref) -> bool:
         """Whether an owned object of that identity stays untouched."""
         return self.everything or ref.name in self.names

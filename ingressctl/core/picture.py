@@ -186,6 +186,10 @@ class Picture(World):
         """Somebody who looked is gone."""
         self.dependencies.forget(asker)
 
+    def claimed_by(self, ref: Ref) -> frozenset[str]:
+        """The hosts that an object claims, as far as claims have been asked for."""
+        return frozenset(claim.host for claim in (self._held or {}).get(ref, ()))
+
     def claims(
         self, host: str, *, settings: Settings, claimants: tuple[Claimant, ...]
     ) -> tuple[Claim, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from ingressctl.core.world import World
 from ingressctl.providers.envoy import names, snapshot
 from ingressctl.providers.envoy.facts import WorldFacts
 from ingressctl.proxy.credentials import Credentials
+from ingressctl.proxy.inheritance import Inheritance
 from ingressctl.proxy.loads import Drains
 from ingressctl.proxy.store import Refusal
 from ingressctl.proxy.xds import Server
@@ -79,6 +80,7 @@ class Proxies:
         self._book = snapshot.Book(self._facts, listening.gateway_port, listening.gateway_address)
         self._server: Server | None = None
         self._listens = False
+        self._inheritance = Inheritance()
         self._pending: dict[Ref, tuple[Route, ...]] = {}
         self._moved: dict[Service, None] = {}
         self._due = False
@@ -126,8 +128,20 @@ class Proxies:
         if self._server is not None:
             await self._server.stop()
 
-    def carry(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
-        """From now on these are the owner's routes, beside those that `keep` holds."""
+    def carry(
+        self, owner: Ref, routes: tuple[Route, ...], keep: Keep, *, hosts: Iterable[str]
+    ) -> None:
+        """From now on these are the owner's routes, beside those that `keep` holds; as long as
+        those are not known, Envoys keep what they have at these `hosts`."""
+        self._inheritance.note(owner, keep, hosts)
+        self._give(owner, routes, keep)
+
+    def forget(self, owner: Ref) -> None:
+        """The owner is gone, and its routes with it."""
+        self._inheritance.gone(owner)
+        self._give(owner, (), Keep())
+
+    def _give(self, owner: Ref, routes: tuple[Route, ...], keep: Keep) -> None:
         self._waiting.pop(owner, None)
         old = self._pending.get(owner, self._book.routes(owner))
         wanted = {route.ref for route in routes}
@@ -135,6 +149,7 @@ class Proxies:
         new = (*routes, *kept)
         if new != old:
             self._pending[owner] = new
+        if new != old or self._inheritance.has_let_go:
             self._soon()
 
     def moved(self, ref: Ref) -> None:
@@ -167,6 +182,8 @@ class Proxies:
                 drains=True,
                 away=self._listening.away,
                 services=(self._drains.handler,),
+                left=self._inheritance.left,
+                unknown=self._inherit,
             )
         return self._server
 
@@ -180,12 +197,27 @@ class Proxies:
         self._due = False
         owned, self._pending = self._pending, {}
         moved, self._moved = tuple(self._moved), {}
-        changes = {**self._book.update(owned), **self._book.moved(moved)}
+        changes = {**self._book.update(owned), **self._book.moved(moved), **self._let_go()}
         if changes:
-            mark = Mark(self._made().publish(changes), time.monotonic())
-            self._carried.update(dict.fromkeys(owned, mark))
-            self._note(changes, mark)
+            self._carried.update(dict.fromkeys(owned, self._publish(changes)))
         self._progressed()
+
+    def _publish(self, changes: snapshot.Changes) -> Mark:
+        mark = Mark(self._made().publish(changes), time.monotonic())
+        self._note(changes, mark)
+        return mark
+
+    def _inherit(self, clusters: tuple[str, ...]) -> None:
+        """An Envoy came back with these, and tables that are left to it may lead there."""
+        if self._inheritance.left:
+            changes = self._book.pin(names.upstreams(clusters))
+            if changes:
+                self._publish(changes)
+
+    def _let_go(self) -> snapshot.Changes:
+        """The end of tables that are known by now to be nobody's, and of what they led to."""
+        ended = {key: None for key in self._inheritance.let_go() if key not in self._book.resources}
+        return ended if self._inheritance.left else {**ended, **self._book.unpin()}
 
     def _note(self, changes: Mapping[snapshot.Key, bytes | None], mark: Mark) -> None:
         """Remember the targets that are led to no longer."""

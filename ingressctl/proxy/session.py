@@ -28,14 +28,21 @@ BEHIND = (names.CLUSTER, names.ENDPOINTS)
 
 
 class Session:
-    """The state of one stream. With `drains`, clusters go only after `let_go`."""
+    """The state of one stream. With `drains`, clusters go only after `let_go`. `unknown` hears
+    of clusters that a returning Envoy has and the store has not, before they are judged."""
 
     def __init__(
-        self, store: Store, report: Callable[[Refusal], None], *, drains: bool = False
+        self,
+        store: Store,
+        report: Callable[[Refusal], None],
+        *,
+        drains: bool = False,
+        unknown: Callable[[tuple[str, ...]], None] | None = None,
     ) -> None:
         self.node = ""
         self._store = store
         self._report = report
+        self._unknown = unknown
         self._interests = {kind: Interest() for kind in names.ORDER}
         self._in_flight: dict[str, Flight] = {}
         self._warming: dict[str, int] = {}
@@ -161,13 +168,16 @@ class Session:
                 interest.sent.pop(name, None)
 
     def _reconnected(self, kind: str, interest: Interest, have: dict[str, str]) -> None:
-        """Envoy tells what it has: that is not sent again, and what went meanwhile goes."""
+        """Envoy tells what it has: that is not sent again, and what went meanwhile goes, but for
+        what is left to it."""
+        if self._unknown is not None and kind == names.CLUSTER:
+            self._unknown(tuple(name for name in have if (kind, name) not in self._store.resources))
         for name, version in have.items():
             if not interest.covers(name):
                 continue
             interest.sent[name] = version
             same = self._store.versions.get((kind, name)) == version
-            if same and name not in self._awaited(kind):
+            if (same and name not in self._awaited(kind)) or self._store.leaves(kind, name):
                 interest.dirty.pop(name, None)
             else:
                 interest.dirty.setdefault(name, 0)

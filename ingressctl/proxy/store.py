@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 
@@ -19,8 +20,9 @@ class Refusal:
 class Store:
     """Resources by (type URL, name), each with its version: a digest of its body, so that
     replicas, and a process and the one before it, mean the same by it. `number` is that of
-    the last change."""
+    the last change. What is in `left` stays with whoever has it although it is not here."""
 
+    left: Container[tuple[str, str]] = ()
     resources: dict[tuple[str, str], bytes] = field(default_factory=dict)
     versions: dict[tuple[str, str], str] = field(default_factory=dict)
     number: int = 0
@@ -33,6 +35,10 @@ class Store:
             return
         self.resources[key] = body
         self.versions[key] = hashlib.blake2b(body, digest_size=12).hexdigest()
+
+    def leaves(self, kind: str, name: str) -> bool:
+        """Whether what an Envoy has by that name is left to it."""
+        return (kind, name) in self.left and (kind, name) not in self.resources
 
     def names(self, kind: str) -> list[str]:
         """All names of a type."""

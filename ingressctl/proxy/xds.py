@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import grpc
@@ -48,7 +48,8 @@ class _Away:
 
 class Server:
     """Serves a store to any number of Envoys. `progress` is called when one of them has taken
-    something, or is gone. With `drains`, clusters are kept until `let_go`."""
+    something, or is gone. With `drains`, clusters are kept until `let_go`. What is in `left`
+    stays in Envoys that come back with it, as Store and Session tell; so does `unknown`."""
 
     def __init__(
         self,
@@ -58,8 +59,11 @@ class Server:
         drains: bool = False,
         away: float = 0.0,
         services: Iterable[grpc.GenericRpcHandler] = (),
+        left: Container[tuple[str, str]] = (),
+        unknown: Callable[[tuple[str, ...]], None] | None = None,
     ) -> None:
-        self._store = Store()
+        self._store = Store(left)
+        self._unknown = unknown
         self._report = report
         self._told = progress or _nobody
         self._drains = drains
@@ -152,7 +156,7 @@ class Server:
     async def _stream(
         self, requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext
     ) -> None:
-        session = Session(self._store, self._report, drains=self._drains)
+        session = Session(self._store, self._report, drains=self._drains, unknown=self._unknown)
         wake = asyncio.Event()
         self._sessions[session] = wake
         reader = asyncio.create_task(self._read(session, wake, requests))

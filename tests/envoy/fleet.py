@@ -56,7 +56,7 @@ class Replica:
 
     def carry(self, *routes: Route) -> None:
         for route in routes:
-            self.proxies.carry(route.owner.ref, (route,), Keep())
+            self.proxies.carry(route.owner.ref, (route,), Keep(), hosts=())
 
     async def serve(self) -> None:
         """Begin, and return when it answers."""

@@ -61,6 +61,13 @@ class Client:
         except aiohttp.ClientError:
             return 0
 
+    async def service(self, name: str) -> str:
+        """Who answers."""
+        headers = {"Host": f"{name}.example.com"}
+        async with self._session.get(self._base, headers=headers) as answer:
+            found: str = (await answer.json())["service"]
+            return found
+
     async def answers(self, name: str, status: int = 200) -> None:
         async with asyncio.timeout(20):
             while await self.get(name) != status:
@@ -231,6 +238,90 @@ async def test_another_replica_takes_over_without_a_dropped_request(
     await second.end()
 
 
+UNKNOWN = Keep(everything=True)
+ONE_HOST = ("one.example.com",)
+
+
+@contextlib.asynccontextmanager
+async def inherited(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> AsyncIterator[Replica]:
+    """An Envoy that the process before has given both routes; its successor, which is yielded,
+    knows only that of `other`."""
+    data = certificates()
+    first, second = filled(Replica(ports[0], gateway_port), stubs), Replica(ports[1], gateway_port)
+    for name, identity in (("one", ONE), ("other", OTHER)):
+        address = stubs.address(identity)
+        assert address is not None
+        second.put(*service(name, address))
+    second.carry(route("other"))
+    second.proxies.carry(makers.owner("one").ref, (), UNKNOWN, hosts=ONE_HOST)
+    for replica in (first, second):
+        replica.trust(data)
+        replica.proxies.complete()
+    await first.serve()
+    async with running(ports, data):
+        await client.answers("one")
+        async with client.steadily("one"):
+            await first.end()
+            await second.serve()
+            second.carry(route("there", "other"))
+            await client.answers("there")
+        yield second
+    await second.end()
+
+
+async def test_what_a_successor_cannot_know_stays_as_it_is(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> None:
+    """With the pods that there are now, for whose Service nothing may be ended; and what is
+    known at last takes its place."""
+    one, target = makers.owner("one").ref, ("ns", "one")
+    async with inherited(stubs, client, gateway_port, ports) as replica:
+        assert replica.proxies.held(one, target)
+        elsewhere = stubs.address(OTHER)
+        assert elsewhere is not None
+        replica.put(*service("one", elsewhere))
+        replica.carry(route("later", "one"))
+        await client.answers("later")
+        assert await client.service("one") == await client.service("other")
+        async with client.steadily("one"):
+            replica.proxies.carry(one, (route("one", "other"),), Keep(), hosts=())
+            replica.proxies.carry(makers.owner("later").ref, (), Keep(), hosts=())
+            await client.answers("later", 404)
+            await until(lambda: not replica.proxies.held(one, target))
+        assert await client.get("one") == 200
+
+
+async def test_of_whoever_is_gone_nothing_is_inherited(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> None:
+    async with inherited(stubs, client, gateway_port, ports) as replica:
+        replica.proxies.forget(makers.owner("one").ref)
+        await client.answers("one", 404)
+        await until(lambda: not replica.proxies.held(makers.owner("one").ref, ("ns", "one")))
+        assert await client.get("other") == 200
+
+
+async def test_whoever_asks_to_be_hidden_inherits_nothing_public(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> None:
+    hidden = Keep(everything=True, hidden=True)
+    async with inherited(stubs, client, gateway_port, ports) as replica:
+        replica.proxies.carry(makers.owner("one").ref, (), hidden, hosts=ONE_HOST)
+        await client.answers("one", 404)
+
+
+async def test_routes_that_were_known_once_are_not_left_for_their_hosts(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> None:
+    async with inherited(stubs, client, gateway_port, ports) as replica:
+        one = makers.owner("one").ref
+        replica.proxies.carry(one, (), Keep(), hosts=())
+        replica.proxies.carry(one, (), UNKNOWN, hosts=ONE_HOST)
+        await client.answers("one", 404)
+
+
 async def test_a_target_is_held_until_its_requests_have_ended(
     stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
 ) -> None:
@@ -246,7 +337,7 @@ async def test_a_target_is_held_until_its_requests_have_ended(
         assert replica.proxies.held(owner, ("ns", "one"))
         slow = asyncio.create_task(client.get("one", "/slow?seconds=4"))
         await asyncio.sleep(0.3)
-        replica.proxies.carry(owner, (route("one", "other"),), Keep())
+        replica.proxies.carry(owner, (route("one", "other"),), Keep(), hosts=())
         assert replica.proxies.unacknowledged(owner)
         await until(lambda: owner in replica.woken or not replica.proxies.unacknowledged(owner))
         replica.woken.clear()

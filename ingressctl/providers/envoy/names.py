@@ -6,6 +6,8 @@ route. So a dump of the proxy tells where everything came from, and `read` needs
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from ingressctl.api.refs import Ref
@@ -70,6 +72,15 @@ def upstream(name: str) -> Upstream:
         return Upstream(External(host, entry), int(port), h2=False)
     port, _, protocol = tail.partition("/")
     return Upstream(Service(place, host), int(port), h2=protocol == _H2)
+
+
+def upstreams(clusters: Iterable[str]) -> tuple[Upstream, ...]:
+    """The upstreams of those clusters whose names are ours."""
+    found: list[Upstream] = []
+    for name in clusters:
+        with suppress(ValueError):
+            found.append(upstream(name))
+    return tuple(found)
 
 
 def route_configuration(listener: str, host: str) -> str:

@@ -8,6 +8,7 @@ from ingressctl.providers.envoy import names
 from ingressctl.proxy.session import BATCH, Session
 from ingressctl.proxy.store import Refusal, Store
 
+TABLES = (names.SCOPE, names.ROUTES)
 Response = discovery_pb2.DeltaDiscoveryResponse
 
 
@@ -149,6 +150,27 @@ def test_after_a_reconnect_only_news_are_sent() -> None:
     assert dialogue.settle() == [(names.CLUSTER, [], [])]
     dialogue.change((names.CLUSTER, "a"))
     assert dialogue.settle() == [(names.CLUSTER, ["a"], [])]
+
+
+def test_what_is_left_to_a_returning_envoy_is_not_taken_away() -> None:
+    """Neither by a wildcard nor by name; a body of that name that there is here counts."""
+    told: list[tuple[str, ...]] = []
+    dialogue = Dialogue(here=names.SCOPE)
+    dialogue.store.left = {(kind, name) for kind in TABLES for name in ("left", "here")}
+    dialogue.session = Session(dialogue.store, dialogue.refused.append, unknown=told.append)
+    dialogue.ask(names.CLUSTER, have={"c": "1"})
+    dialogue.ask(names.SCOPE, have={"left": "1", "here": "1", "gone": "1"})
+    dialogue.ask(names.ROUTES, "left", have={"left": "1"})
+    assert told == [("c",)]
+    assert dialogue.settle() == [
+        (names.CLUSTER, [], []),
+        (names.SCOPE, ["here"], []),
+        (names.SCOPE, [], ["gone"]),
+        (names.CLUSTER, [], ["c"]),
+    ]
+    dialogue.store.left = set()
+    dialogue.change(*((kind, "left") for kind in TABLES), body=None)
+    assert dialogue.settle() == [(names.SCOPE, [], ["left"]), (names.ROUTES, [], ["left"])]
 
 
 def test_great_numbers_come_in_several_messages() -> None:

@@ -1,0 +1,55 @@
+"""What Envoys keep of an earlier process: tables of hosts whose owners' routes are not known."""
+
+from __future__ import annotations
+
+from ingressctl.api.refs import Ref
+from ingressctl.core.outcome import Keep
+from ingressctl.providers.envoy import names
+from ingressctl.proxy.inheritance import Inheritance
+
+ONE, OTHER = (Ref("serving.kserve.io", "InferenceService", "ns", name) for name in ("one", "other"))
+UNKNOWN, IN_PART, HIDDEN = Keep(everything=True), Keep(names=frozenset({"one"})), Keep(hidden=True)
+
+
+def tables(inheritance: Inheritance) -> set[str]:
+    return {name for kind, name in inheritance.left if kind == names.ROUTES}
+
+
+def test_the_hosts_of_whoever_is_not_known_are_left_until_it_is() -> None:
+    for keep in (UNKNOWN, IN_PART):
+        made = Inheritance()
+        made.note(ONE, keep, ["a"])
+        assert tables(made) == {"public/a", "local/a"}
+        assert not made.has_let_go
+        made.note(ONE, Keep(), [])
+        assert not made.left
+        assert {name for _, name in made.let_go()} == {"public/a", "local/a", names.LOCAL}
+        assert not made.has_let_go
+        made.note(ONE, keep, ["a"])
+        assert not made.left
+
+
+def test_what_two_owners_had_is_let_go_of_after_the_second() -> None:
+    made = Inheritance()
+    made.note(ONE, UNKNOWN, ["a", "b"])
+    made.note(OTHER, UNKNOWN, ["b"])
+    made.gone(ONE)
+    assert tables(made) == {"public/b", "local/b"}
+    assert {name for _, name in made.let_go()} == {"public/a", "local/a"}
+    made.gone(OTHER)
+    assert {name for _, name in made.let_go()} == {"public/b", "local/b", names.LOCAL}
+
+
+def test_what_is_left_again_in_one_go_is_not_let_go_of() -> None:
+    made = Inheritance()
+    made.note(ONE, UNKNOWN, ["a"])
+    made.note(ONE, IN_PART, ["a"])
+    assert not made.has_let_go
+
+
+def test_nothing_public_is_left_for_whoever_asks_to_be_hidden() -> None:
+    made = Inheritance()
+    made.note(ONE, Keep(everything=True, hidden=True), ["a"])
+    assert tables(made) == {"local/a"}
+    made.note(OTHER, HIDDEN, ["b"])
+    assert tables(made) == {"local/a"}

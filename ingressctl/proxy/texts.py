@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ingressctl.api import inferenceservices
+from ingressctl.api import inferencegraphs, inferenceservices
 from ingressctl.api.refs import Raw, labels_of, ref_of
 from ingressctl.plan.serving import Served
 
@@ -43,16 +43,18 @@ def _named(hosts: Sequence[str]) -> str:
 
 
 def without_hosts(served: Served) -> Iterator[str]:
-    """Why no host is served: what each service lacks, or that there is none."""
-    services = served.world.list(inferenceservices.KIND)
-    if not services:
-        yield "warning: no host is served: there is no InferenceService in the files"
+    """Why no host is served: what each service and graph lacks, or that there is none."""
+    kinds = (inferenceservices.KIND, inferencegraphs.KIND)
+    owners = [obj for kind in kinds for obj in served.world.list(kind)]
+    if not owners:
+        nothing = "there is no InferenceService or InferenceGraph in the files"
+        yield f"warning: no host is served: {nothing}"
         return
     yield "warning: no host is served:"
-    for obj in services[:NAMED]:
+    for obj in owners[:NAMED]:
         yield f"  {ref_of(obj)} {_why(obj, served)}"
-    if len(services) > NAMED:
-        yield f"  and {len(services) - NAMED} more"
+    if len(owners) > NAMED:
+        yield f"  and {len(owners) - NAMED} more"
 
 
 def _why(obj: Raw, served: Served) -> str:

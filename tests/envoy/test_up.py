@@ -186,6 +186,14 @@ async def test_files_that_are_good_again_are_told(file: Path) -> None:
         await run.says("the files are good again")
 
 
+WAITING = """
+apiVersion: serving.kserve.io/v1alpha1
+kind: InferenceGraph
+metadata: {name: g, namespace: ns}
+spec: {nodes: {root: {routerType: Sequence, steps: [{serviceName: absent}]}}}
+"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -195,7 +203,12 @@ async def test_files_that_are_good_again_are_told(file: Path) -> None:
             "is only for clients inside the cluster",
         ),
         ("status: 'True'", "status: 'False'\n    message: no room", "makes no route: "),
-        ("kind: InferenceService", "kind: Other", "there is no InferenceService in the files"),
+        ("kind: InferenceService", "kind: Other", "there is no InferenceService or InferenceGraph"),
+        (
+            manifest(),
+            WAITING,
+            "InferenceGraph ns/g makes no route: Ready is False",
+        ),
     ],
 )
 async def test_why_no_host_is_served_is_told(file: Path, old: str, new: str, said: str) -> None:

@@ -300,6 +300,8 @@ def switch(condition: str) -> dict[str, Any]:
         "instances.#(x>0.5 && y>1)",
         "instances[0].kind",
         "$.instances",
+        'kind=="slow"',
+        "instances.0.x>0.5",
     ],
 )
 def test_conditions_that_decide_nothing(condition: str) -> None:

@@ -15,6 +15,8 @@ from ingressctl.api.admission.refusals import Refusal
 
 _BRACKETS = re.compile(r"^[\w.]*\w\[\d+\]")
 """An index as other languages write it; here it is part of a key."""
+_QUERY = re.compile(r"#\(.*\)")
+_COMPARES = re.compile(r"[=!<>]=|[<>]")
 
 
 def refusals(place: Place) -> Iterator[Refusal]:
@@ -48,6 +50,11 @@ def _why_constant(text: str) -> str:
         return "conditions have no && and ||; what follows the operator is a text to compare with"
     if _BRACKETS.search(text) or text.startswith("$."):
         return "a path has no brackets for an index and no $: write instances.0.kind"
+    if _COMPARES.search(_QUERY.sub("", text)):
+        return (
+            "only a query compares; here the operator is part of a key. Of the request's own "
+            'fields it is [@this].#(kind=="slow")'
+        )
     if text.endswith(")#"):
         return "the list of all matches is always there, even when it is empty"
     if text.startswith("{") and text.endswith("}"):

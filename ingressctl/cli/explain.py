@@ -6,19 +6,22 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import typer
 
 from ingressctl.api import dns
+from ingressctl.api.refs import Raw
 from ingressctl.cli import options, scene, telling, walks
 from ingressctl.cli.output import Printer, safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.scene import Scene
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
-from ingressctl.dataplane.router.walking import Walk
+from ingressctl.dataplane.router.ports import Target
+from ingressctl.dataplane.router.walking import Graph, Walk
 from ingressctl.plan import explain, graphs, missing, written
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -128,22 +131,29 @@ def _print(
 def _walked(
     answer: explain.Explanation, world: World, shown: Scene, trial: walks.Trial
 ) -> dict[str, Walk]:
-    """The request through each graph that it may come to. Raises CommandFault."""
-    met = [
-        graphs.runnable(graph, world, shown.settings, shown.providers)
-        for graph in graphs.met(answer, world)
-    ]
+    """The request through each graph that it may come to, and through those that are its
+    steps. Raises CommandFault."""
+
+    def run_by_router(obj: Raw) -> Graph:
+        ready = graphs.runnable(obj, world, shown.settings, shown.providers)
+        return walks.graph(ready, shown.settings.compat)
+
+    @cache
+    def behind(host: str) -> Graph | None:
+        obj = graphs.of_host(host, world, shown.settings)
+        return None if obj is None else run_by_router(obj)
+
+    def at(target: Target) -> Graph | None:
+        return behind(target.host)
+
+    met = [run_by_router(obj) for obj in graphs.met(answer, world)]
     if met:
-        walks.check_names(trial.answers, (ready.spec for ready in met))
+        walks.check_names(trial.answers, met, at)
     return {
-        str(ready.ref): walks.walk(
-            ready.spec,
-            answer.request,
-            trial,
-            compat=shown.settings.compat,
-            propagate=ready.propagate,
+        graph.name: walks.walk(
+            graph, answer.request, trial, compat=shown.settings.compat, behind=at
         )
-        for ready in met
+        for graph in met
     }
 
 

@@ -20,7 +20,8 @@ from ingressctl.cli.router import patterns
 from ingressctl.core.differences import Compat
 from ingressctl.core.table import Request
 from ingressctl.dataplane.router import own, ports, settings, walking, wire
-from ingressctl.dataplane.router.walking import Event, Stub, Walk
+from ingressctl.dataplane.router.walking import Behind, Event, Graph, Stub, Walk
+from ingressctl.plan.graphs import Runnable
 
 SHOWN = 2000
 """Bytes of a body that the text shows; JSON has all."""
@@ -44,8 +45,8 @@ class Body:
         typer.Option(
             "--answer",
             metavar="STEP=BODY",
-            help="What a step of a graph answers: BODY, @FILE, STATUS, STATUS:BODY, or down "
-            "(repeat) [default: what a model of its protocol would].",
+            help="What a step (or NODE.STEP, GRAPH/NODE.STEP) answers: BODY, @FILE, STATUS, "
+            "STATUS:BODY, or down (repeat) [default: what a model of its protocol would].",
         ),
     ] = field(default_factory=list)
     seed: Annotated[
@@ -111,9 +112,9 @@ def _stub(answer: str) -> Stub:
 _STATUS = re.compile(r"[1-5]\d\d")
 
 
-def check_names(answers: Iterable[str], specs: Iterable[Spec]) -> None:
+def check_names(answers: Iterable[str], met: Iterable[Graph], behind: Behind) -> None:
     """Every answer is one of some step. Raises CommandFault."""
-    known = {name for spec in specs for name in walking.known(spec)}
+    known = {name for graph in met for name in walking.known(graph, behind)}
     for name in answers:
         if name not in known:
             raise CommandFault.of(
@@ -121,20 +122,16 @@ def check_names(answers: Iterable[str], specs: Iterable[Spec]) -> None:
             )
 
 
-def walk(
-    spec: Spec,
-    request: Request,
-    trial: Trial,
-    *,
-    compat: Compat,
-    propagate: str | None,
-) -> Walk:
-    """What the router of a graph would do with a request, given its PROPAGATE_HEADERS.
+def graph(ready: Runnable, compat: Compat) -> Graph:
+    """As its router runs it. Raises CommandFault where that would not start with the
+    PROPAGATE_HEADERS it has."""
+    return Graph(str(ready.ref), ready.spec, patterns(ready.propagate, compat))
 
-    Raises CommandFault where the router would not start with them.
-    """
+
+def walk(graph: Graph, request: Request, trial: Trial, *, compat: Compat, behind: Behind) -> Walk:
+    """What the router of a graph would do with a request."""
     method, path = request.method.encode(), request.path.encode()
-    own_one = _own(ports.Request(method, path, (), trial.body), spec, compat)
+    own_one = _own(ports.Request(method, path, (), trial.body), graph.spec, compat)
     if own_one is not None:
         return Walk((), own_one.status, own_one.body)
     headers = [
@@ -142,12 +139,12 @@ def walk(
         for name, text in request.headers.items()
     ]
     return walking.walk(
-        spec,
+        graph,
         ports.Request(method, path, headers, trial.body),
         trial.answers,
         compat=compat,
-        propagate=patterns(propagate, compat),
         chance=random.Random(trial.seed).random,
+        behind=behind,
     )
 
 
@@ -190,6 +187,10 @@ def _event(event: Event, *, trace: bool) -> Iterator[str]:
     if trace:
         yield from (f"  header {name}: {value}" for name, value in event.headers)
     yield f"  got    {_shown(event.given)}".rstrip()
+    if event.graph:
+        yield f"  within {event.graph}:"
+        for inner in event.within:
+            yield from (f"    {line}" for line in _event(inner, trace=trace))
     gave = walking.phrase(event.status) if event.status else "nothing, for nobody is there"
     yield f"  gave   {gave}  {_shown(event.got)}".rstrip()
 
@@ -204,7 +205,13 @@ def _event_json(event: Event) -> dict[str, Any]:
         "headers": dict(event.headers),
         "got": _text(event.given),
         "gave": {"status": event.status, "body": _text(event.got)},
+        **(_within_json(event) if event.graph else {}),
     }
+
+
+def _within_json(event: Event) -> dict[str, Any]:
+    events = [_event_json(inner) for inner in event.within]
+    return {"within": {"graph": event.graph, "events": events}}
 
 
 def _shown(raw: bytes) -> str:

@@ -16,7 +16,7 @@ HTTP_PORT = 80
 
 def hop(request: Request, losers: tuple[Loss, ...], reads: Reads) -> Hop | None:
     """The Service of the request's host as the only backend; None if there is none."""
-    ref = _service(request.bare_host, reads)
+    ref = service(request.bare_host, reads.settings.cluster_domain)
     if ref is None or reads.get(ref) is None:
         return None
     _, _, port = request.host.rpartition(":")
@@ -30,12 +30,12 @@ def hop(request: Request, losers: tuple[Loss, ...], reads: Reads) -> Hop | None:
 
 def is_service(request: Request, reads: Reads) -> bool:
     """Whether the request's host is the name of a Service of the world."""
-    ref = _service(request.bare_host, reads)
+    ref = service(request.bare_host, reads.settings.cluster_domain)
     return ref is not None and reads.get(ref) is not None
 
 
-def _service(host: str, reads: Reads) -> Ref | None:
+def service(host: str, cluster_domain: str) -> Ref | None:
     """The Service that ``name.ns``, ``name.ns.svc`` or the full name stands for."""
-    bare = host.rstrip(".").removesuffix(f".{reads.settings.cluster_domain}").removesuffix(".svc")
+    bare = host.rstrip(".").removesuffix(f".{cluster_domain}").removesuffix(".svc")
     name, _, namespace = bare.partition(".")
     return Ref("", "Service", namespace, name) if namespace and "." not in namespace else None

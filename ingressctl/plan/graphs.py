@@ -18,7 +18,7 @@ from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.values import Value
 from ingressctl.core.world import Reads, World
-from ingressctl.plan import chain
+from ingressctl.plan import addressing, chain
 from ingressctl.plan.explanation import Branch, Explanation, leaves
 from ingressctl.sources.graph import pods, targets, view
 from ingressctl.sources.graph.scope import KNATIVE_SERVICE
@@ -64,6 +64,12 @@ def of_service(service: Service, world: World) -> Raw | None:
         if graph is not None:
             return graph
     return None
+
+
+def of_host(host: str, world: World, settings: Settings) -> Raw | None:
+    """The graph whose router a client inside the cluster reaches by that name."""
+    ref = addressing.service(host, settings.cluster_domain)
+    return None if ref is None else of_service(Service(ref.namespace, ref.name), world)
 
 
 def without_revision(service: Service) -> Service:

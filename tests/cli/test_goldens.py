@@ -61,6 +61,17 @@ ALL = (
         ('gave   200 OK  {"predictions":["dog"]}', "503 Service Unavailable", "taken    dogs.0"),
     ),
     Golden(
+        "explain-graphs",
+        (
+            "explain", "http://photos-team-a.example.com/", "-q", "--against", "none",
+            "-f", "inputs/graph.yaml", "-f", "inputs/graph-services.yaml",
+            "-f", "inputs/graph-outer.yaml", "-d", '{"instances": ["rex"]}',
+            "--answer", 'animals/root.look={"predictions":["dog"]}',
+        ),
+        0,
+        ("    within InferenceGraph team-a/animals:", "      taken    dogs.0"),
+    ),
+    Golden(
         "preview-new",
         ("preview", "-f", MODEL, "--against", BASE),
         1,

@@ -1,15 +1,17 @@
 """A request through a graph step by step, against stubs: what each step got and gave, and why.
 
 The engine is the router's own; only what it calls is a stub, which answers as it is told or as
-a model of the step's protocol would. Nothing is sent anywhere.
+a model of the step's protocol would. Nothing is sent anywhere. A step that is a graph itself is
+walked through as well.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -34,6 +36,9 @@ FALLBACK = " (fallback)"
 
 JSON = (b"content-type", b"application/json")
 
+DEEPEST = 8
+"""Graphs below each other that are walked through: loops of them are refused, but may be there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stub:
@@ -49,7 +54,7 @@ class Event:
     """One thing that happened: a step was called, taken or skipped, in this order.
 
     `text` is the URL of a call, or why. `given` and `got` are bodies, `headers` those that the
-    call carried.
+    call carried. `graph` is the one that was called, if it is known, with what happened `within`.
     """
 
     kind: Literal["called", "taken", "skipped"]
@@ -60,6 +65,21 @@ class Event:
     got: bytes = b""
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()
+    graph: str = ""
+    within: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A graph as its router runs it. `propagate` are the patterns of PROPAGATE_HEADERS."""
+
+    name: str
+    spec: Spec
+    propagate: list[str] | None
+
+
+Behind = Callable[[Target], Graph | None]
+"""The graph whose router answers there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,51 +92,68 @@ class Walk:
 
 
 def walk(
-    spec: Spec,
+    graph: Graph,
     request: Request,
     stubs: Mapping[str, Stub],
     *,
     compat: Compat,
-    propagate: list[str] | None,
     chance: Callable[[], float],
+    behind: Behind,
 ) -> Walk:
     """Run a request. `stubs` are by the names that `names` gives of a step."""
-    book = _Book(stubs)
+    return asyncio.run(_walked(graph, request, _Rules(stubs, compat, chance, behind), 1))
+
+
+async def _walked(graph: Graph, request: Request, rules: _Rules, depth: int) -> Walk:
+    book = _Book(graph.name, rules, depth)
     made = engine.build(
-        spec,
-        propagate=propagate,
+        graph.spec,
+        propagate=graph.propagate,
         upstream=book,
-        compat=compat,
+        compat=rules.compat,
         observe=book,
         telling=book,
-        chance=chance,
+        chance=rules.chance,
     )
-    answer = asyncio.run(_answered(made, request))
+    answer = await _answered(made, request)
     return Walk(tuple(book.events), answer.status, answer.body)
 
 
-def names(node: str, step: str, target: Target) -> tuple[str, ...]:
-    """What a person may call a step: NODE.STEP, STEP, its Service, or its InferenceService."""
+def names(graph: str, node: str, step: str, target: Target) -> tuple[str, ...]:
+    """What a person may call a step: GRAPH/NODE.STEP, NODE.STEP, STEP, its Service, or its
+    InferenceService."""
     service = target.host.partition(".")[0]
     component = re.sub("-(predictor|transformer)$", "", service)
-    return f"{node}.{step}", step, service, component
+    name = graph.rpartition("/")[2]
+    return f"{name}/{node}.{step}", f"{node}.{step}", step, service, component
 
 
-def known(spec: Spec) -> Iterator[str]:
-    """All names that steps of a graph may be called by."""
+def known(graph: Graph, behind: Behind) -> Iterator[str]:
+    """All names that steps may be called by, of a graph and of those below it."""
+    waiting, seen = [graph], {graph.name}
+    while waiting:
+        here = waiting.pop()
+        for node, step, target in _steps(here.spec):
+            yield from names(here.name, node, step, target)
+            inner = behind(target)
+            if inner is not None and inner.name not in seen:
+                seen.add(inner.name)
+                waiting.append(inner)
+
+
+def _steps(spec: Spec) -> Iterator[tuple[str, str, Target]]:
+    """Node, step and what it calls, fallbacks too; those that can be called."""
     for node, written in spec.nodes.items():
         for index, step in enumerate(written.steps or ()):
             place = step.name or str(index)
-            yield from _known(node, place, step.serviceUrl)
+            yield from _callable(node, place, step.serviceUrl)
             if step.fallback is not None:
-                yield from _known(node, f"{place}{FALLBACK}", step.fallback.serviceUrl)
+                yield from _callable(node, f"{place}{FALLBACK}", step.fallback.serviceUrl)
 
 
-def _known(node: str, step: str, url: str) -> Iterator[str]:
-    try:
-        yield from names(node, step, addresses.target(url))
-    except addresses.BadUrl:
-        return
+def _callable(node: str, step: str, url: str) -> Iterator[tuple[str, str, Target]]:
+    with contextlib.suppress(addresses.BadUrl):
+        yield node, step, addresses.target(url)
 
 
 async def _answered(made: engine.GraphEngine, request: Request) -> Answer:
@@ -130,11 +167,23 @@ async def _answered(made: engine.GraphEngine, request: Request) -> Answer:
     return Answer(answer.status, answer.headers, b"".join(pieces))
 
 
-@dataclass(slots=True)
-class _Book(Telling):
-    """Hears what nodes decide, stands for all services, and writes both down."""
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What is the same for all graphs of a walk."""
 
     stubs: Mapping[str, Stub]
+    compat: Compat
+    chance: Callable[[], float]
+    behind: Behind
+
+
+@dataclass(slots=True)
+class _Book(Telling):
+    """Hears what nodes of a graph decide, stands for all services, and writes both down."""
+
+    graph: str
+    rules: _Rules
+    depth: int
     events: list[Event] = field(default_factory=list)
     _at: tuple[str, str] = ("", "")
 
@@ -166,26 +215,40 @@ class _Book(Telling):
     ) -> Answer:
         """As ports.Upstream."""
         node, step = self._at
-        called = names(node, step, target)
-        stub = next((self.stubs[name] for name in called if name in self.stubs), Stub())
-        got = _model(target, body) if stub.body is None else stub.body
-        self.events.append(
-            Event(
-                "called",
-                node,
-                step,
-                _url(target),
-                given=body,
-                got=got if stub.status else b"",
-                status=stub.status,
-                headers=tuple(
-                    (name.decode("latin-1"), text.decode("latin-1")) for name, text in headers
-                ),
-            )
+        event = Event(
+            "called",
+            node,
+            step,
+            _url(target),
+            given=body,
+            headers=tuple(
+                (name.decode("latin-1"), text.decode("latin-1")) for name, text in headers
+            ),
         )
-        if not stub.status:
+        event = await self._met(event, target, Request(method, target.path, headers, body))
+        self.events.append(event)
+        if not event.status:
             raise StepFailed("unreachable", "no connection", sent=False)
-        return Answer(stub.status, [JSON], got)
+        return Answer(event.status, [JSON], event.got)
+
+    async def _met(self, event: Event, target: Target, request: Request) -> Event:
+        """The same with its answer: as it was told, that of the graph there, or a model's."""
+        stubs = self.rules.stubs
+        called = names(self.graph, event.node, event.step, target)
+        stub = next((stubs[name] for name in called if name in stubs), None)
+        graph = self.rules.behind(target) if stub is None and self.depth < DEEPEST else None
+        if graph is not None:
+            walked = await _walked(graph, request, self.rules, self.depth + 1)
+            return replace(
+                event,
+                got=walked.body,
+                status=walked.status,
+                graph=graph.name,
+                within=walked.events,
+            )
+        stub = stub or Stub()
+        got = _model(target, request.body) if stub.body is None else stub.body
+        return replace(event, got=got if stub.status else b"", status=stub.status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -10,22 +12,32 @@ from ingressctl.api import inferencegraphs
 from ingressctl.core.differences import Compat
 from ingressctl.dataplane.router import walking
 from ingressctl.dataplane.router.ports import Request
-from ingressctl.dataplane.router.walking import Event, Stub, Walk
+from ingressctl.dataplane.router.walking import Event, Graph, Stub, Walk
 
 V1 = "http://{0}.team-a.svc.cluster.local/v1/models/{0}:predict"
 
 
 def walked(
-    nodes: dict[str, Any], body: Any, *, compat: str = "better", chance: float = 0.0, **stubs: Stub
+    nodes: dict[str, Any],
+    body: Any,
+    *,
+    compat: str = "better",
+    chance: float = 0.0,
+    inner: Mapping[str, Graph] = MappingProxyType({}),
+    **stubs: Stub,
 ) -> Walk:
     return walking.walk(
-        inferencegraphs.of_raw({"nodes": nodes}),
+        graph("graph", nodes),
         Request(b"POST", b"/", (), orjson.dumps(body)),
         {name.replace("__", "."): stub for name, stub in stubs.items()},
         compat=Compat.parse(compat),
-        propagate=None,
         chance=lambda: chance,
+        behind=lambda target: inner.get(target.host.partition(".")[0]),
     )
+
+
+def graph(name: str, nodes: dict[str, Any]) -> Graph:
+    return Graph(name, inferencegraphs.of_raw({"nodes": nodes}), None)
 
 
 def node(kind: str, *steps: dict[str, Any]) -> dict[str, Any]:
@@ -118,8 +130,44 @@ def test_v2_models_and_others_answer_in_kind() -> None:
 
 def test_all_that_a_step_may_be_called_is_known() -> None:
     step = model("one", fallback={"serviceUrl": V1.format("spare-predictor")})
-    spec = inferencegraphs.of_raw({"nodes": {"root": node("Sequence", step)}})
-    assert {"one", "root.one", "spare", "spare-predictor"} <= set(walking.known(spec))
+    made = graph("g", {"root": node("Sequence", step)})
+    names = {"one", "root.one", "g/root.one", "spare", "spare-predictor"}
+    assert names <= set(walking.known(made, lambda _: None))
+
+
+INNER = {"root": node("Switch", model("cat", condition="cats"), model("dog", condition="dogs"))}
+
+
+def test_a_step_that_is_a_graph_is_walked_through() -> None:
+    nodes = {"root": node("Sequence", model("one"), model("two"))}
+    inner = {"two": graph("inner", INNER)}
+    walk = walked(nodes, {"dogs": 1}, inner=inner)
+    one, two = calls(walk)
+    assert (one.graph, two.graph) == ("", "inner")
+    assert [(event.kind, event.step) for event in two.within] == [
+        ("skipped", "cat"),
+        ("taken", "dog"),
+        ("called", "dog"),
+    ]
+    assert two.got == two.within[2].got == walk.body == b'{"service":"dog"}'
+    failed = walked(nodes, {"dogs": 1}, inner=inner, dog=Stub(0))
+    assert (failed.status, calls(failed)[1].status) == (502, 502)
+    told = walked(nodes, {"dogs": 1}, inner=inner, **{"inner/root__dog": Stub(418, b"{}")})
+    assert (told.status, told.body) == (418, b"{}")
+    assert calls(walked(nodes, {"dogs": 1}, inner=inner, two=Stub(201)))[1].within == ()
+    made = graph("outer", nodes)
+    assert "inner/root.dog" in walking.known(made, lambda target: inner.get(target.host[:3]))
+
+
+def test_graphs_that_call_each_other_come_to_an_end() -> None:
+    nodes = {"root": node("Sequence", model("one"))}
+    walk = walked(nodes, {}, inner={"one": graph("graph", nodes)})
+    depth, event = 0, calls(walk)[0]
+    while event.within:
+        depth, event = depth + 1, event.within[0]
+    assert depth == walking.DEEPEST - 1
+    assert walk.status == 200
+    assert set(walking.known(graph("graph", nodes), lambda _: graph("graph", nodes)))
 
 
 def test_what_the_reference_leaves_without_an_answer_has_no_status() -> None:

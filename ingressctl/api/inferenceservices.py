@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from ingressctl.api.integers import Long, Short
 from ingressctl.api.refs import Owner, Raw, Ref, owner_of, ref_of
 
 GROUP = "serving.kserve.io"
@@ -57,13 +58,13 @@ class Component(msgspec.Struct, frozen=True, gc=False):
     """What routing reads of a predictor, transformer or explainer."""
 
     name: str | None = None
-    timeout: int | None = None
-    minReplicas: int | None = None
-    maxReplicas: int | None = None
-    scaleTarget: int | None = None
+    timeout: Long | None = None
+    minReplicas: Short | None = None
+    maxReplicas: Short | None = None
+    scaleTarget: Short | None = None
     scaleMetric: str | None = None
-    containerConcurrency: int | None = None
-    canaryTrafficPercent: int | None = None
+    containerConcurrency: Long | None = None
+    canaryTrafficPercent: Long | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
     model: dict[str, Any] | None = None
@@ -76,7 +77,7 @@ class Component(msgspec.Struct, frozen=True, gc=False):
 class Canary(msgspec.Struct, frozen=True, gc=False):
     """One entry of spec.canary."""
 
-    trafficPercent: int = 0
+    trafficPercent: Long = 0
     predictor: Component = Component()
 
 

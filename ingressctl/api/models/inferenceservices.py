@@ -13,6 +13,8 @@ from pydantic import Field
 
 from ingressctl.api.models.pods import (
     Container,
+    Int32,
+    Int64,
     Object,
     Open,
     Pod,
@@ -63,14 +65,14 @@ class StorageUri(Strict):
 class Component(Pod):
     """What predictor, transformer and explainer have in common."""
 
-    minReplicas: int | None = None
-    maxReplicas: int | None = None
-    scaleTarget: int | None = None
+    minReplicas: Int32 | None = None
+    maxReplicas: Int32 | None = None
+    scaleTarget: Int32 | None = None
     scaleMetric: ScaleMetric | None = None
     autoScaling: Object | None = None
-    containerConcurrency: int | None = None
-    timeout: int | None = None
-    canaryTrafficPercent: int | None = None
+    containerConcurrency: Int64 | None = None
+    timeout: Int64 | None = None
+    canaryTrafficPercent: Int64 | None = None
     labels: Texts | None = None
     annotations: Texts | None = None
     logger: Logger | None = None

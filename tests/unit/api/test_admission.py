@@ -11,7 +11,7 @@ from hypothesis import given
 
 from ingressctl.api import admission
 from ingressctl.api.admission import gpus, scaling
-from ingressctl.api.inferenceservices import MODE_ANNOTATION
+from ingressctl.api.inferenceservices import MODE_ANNOTATION, InferenceService, ViewFault
 from ingressctl.core.differences import BETTER, KSERVE, Compat
 from tests.unit.api import making
 from tests.unit.api.making import MODEL, STANDARD, canary, canary_service, refuse, runtime, service
@@ -38,6 +38,28 @@ def test_admission_of_a_service_is_no_exception(obj: dict[str, Any], compat: Com
         obj, operation="create", config=making.CONFIG, differs=compat.differs
     )
     assert all(refusal.path and refusal.remedy for refusal in admitted.refusals)
+
+
+@pytest.mark.parametrize(
+    ("field", "bits"),
+    [
+        ("minReplicas", 32),
+        ("maxReplicas", 32),
+        ("scaleTarget", 32),
+        ("timeout", 64),
+        ("containerConcurrency", 64),
+        ("canaryTrafficPercent", 64),
+    ],
+)
+def test_a_number_that_go_has_no_room_for_is_refused(field: str, bits: int) -> None:
+    """By admission, and by the view of the reconcile where one was stored all the same."""
+    path, most = f"spec.predictor.{field}", 2 ** (bits - 1) - 1
+    told = refuse(canary_service(**{field: most + 1}))
+    assert f"{most + 1} into Go value of type int{bits}" in told[path]
+    with pytest.raises(ViewFault) as caught:
+        InferenceService(service({"predictor": {field: most + 1}}))
+    assert caught.value.path == path
+    InferenceService(service({"predictor": {field: most}}))
 
 
 def test_every_fault_of_the_schema_is_told_at_once() -> None:

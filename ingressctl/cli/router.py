@@ -94,7 +94,8 @@ class Process:
     access_log: Annotated[
         bool,
         typer.Option(
-            "--access-log", help="A line of JSON for each request of the graph on stdout."
+            "--access-log",
+            help="A line of JSON for each request on stdout, refused ones with their cause.",
         ),
     ] = False
     log_format: options.LogFormat = "json"

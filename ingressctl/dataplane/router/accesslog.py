@@ -1,4 +1,5 @@
-"""One line of JSON for each request, on standard output.
+"""One line of JSON for each request, on standard output; for one that was refused before it could
+be read, why.
 
 Lines are written together, some times a second: a system call for each would cost more than
 the line.
@@ -39,19 +40,21 @@ class AccessLog:
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
         """It was answered; a status of 0 tells that the client had left."""
         self._then.ended(request, status, size, seconds)
-        line = orjson.dumps(
-            _entry(request, status, size, seconds), option=orjson.OPT_APPEND_NEWLINE
-        )
+        self._write(_entry(request, status, size, seconds))
+
+    def refused(self, status: int, cause: str) -> None:
+        """It was not taken for the graph."""
+        self._then.refused(status, cause)
+        self._write({"ts": _now(), "status": status, "cause": cause})
+
+    def _write(self, entry: dict[str, object]) -> None:
+        line = orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
         self._lines.append(line)
         self._size += len(line)
         if self._size >= AT_ONCE:
             self.flush()
         elif self._timer is None:
             self._timer = self._loop.call_later(EVERY, self.flush)
-
-    def refused(self, status: int) -> None:
-        """Counted, but no line: of most there is no request that could be read."""
-        self._then.refused(status)
 
     def flush(self) -> None:
         """Write what waits."""
@@ -66,9 +69,8 @@ class AccessLog:
 
 
 def _entry(request: Request, status: int, size: int, seconds: float) -> dict[str, object]:
-    now = datetime.now(UTC)
-    found = {
-        "ts": now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z",
+    found: dict[str, object] = {
+        "ts": _now(),
         "method": request.method.decode("latin-1"),
         "path": request.target.partition(b"?")[0].decode("latin-1"),
         "status": status,
@@ -80,6 +82,11 @@ def _entry(request: Request, status: int, size: int, seconds: float) -> dict[str
         if name in _KEPT:
             found[_KEPT[name]] = value.decode("latin-1")
     return found
+
+
+def _now() -> str:
+    now = datetime.now(UTC)
+    return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
 
 
 _KEPT = {b"x-request-id": "request_id", b"traceparent": "traceparent", b"user-agent": "user_agent"}

@@ -195,7 +195,7 @@ class Connection(asyncio.Protocol):
         answer = own.answer(request, self._settings.manner, unready=server.unready)
         if answer is not None:
             if answer.status == 405:  # probes are not requests of the graph
-                server.watcher.refused(answer.status)
+                server.watcher.refused(answer.status, own.ONLY_POST)
             self._reply(answer.status, answer.headers, answer.body)
             return
         self._began = perf_counter()
@@ -286,7 +286,7 @@ class Connection(asyncio.Protocol):
         self._ending = True
         self._intake.over = True
         self._out.keep = False
-        self._server.watcher.refused(refusal.status)
+        self._server.watcher.refused(refusal.status, refusal.cause)
         body = wire.error_body(refusal.cause)
         headers = (wire.JSON, own.ALLOW) if refusal.status == 405 else (wire.JSON,)
         self._out.whole(refusal.status, headers, body, date=self._server.date)

@@ -10,6 +10,7 @@ from ingressctl.dataplane.router.settings import Manner
 
 TEXT = (b"content-type", b"text/plain; charset=utf-8")
 ALLOW = (b"allow", b"POST")
+ONLY_POST = "only POST runs the graph"
 
 
 def answer(request: Request, manner: Manner, *, unready: bool) -> Answer | None:
@@ -23,7 +24,7 @@ def answer(request: Request, manner: Manner, *, unready: bool) -> Answer | None:
     if manner.only_post and not post:
         if path in _ALIVE and request.method in (b"GET", b"HEAD"):
             return Answer(200, (), b"")
-        return Answer(405, (wire.JSON, ALLOW), wire.error_body("only POST runs the graph"))
+        return Answer(405, (wire.JSON, ALLOW), wire.error_body(ONLY_POST))
     if not manner.keeps_double_slashes and b"//" in path:
         return Answer(307, ((b"location", _clean(target)),), b"")
     return None

@@ -35,7 +35,7 @@ class Watcher(Protocol):
         """It was answered with a status; 0 if the client had left."""
         ...
 
-    def refused(self, status: int) -> None:
+    def refused(self, status: int, cause: str) -> None:
         """What came was not taken for the graph, and never begun."""
         ...
 
@@ -49,7 +49,7 @@ class Blind:
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
         """Nothing."""
 
-    def refused(self, status: int) -> None:
+    def refused(self, status: int, cause: str) -> None:
         """Nothing."""
 
 

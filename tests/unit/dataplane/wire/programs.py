@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
+import secrets
 import signal
 import socket
 import sys
@@ -70,9 +72,11 @@ class Program:
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
+    """Below those that the system gives to connections: nobody takes it before it is used."""
+    while True:
+        port = secrets.randbelow(12_000) + 20_000
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 async def run(*flags: str, env: dict[str, str] | None = None) -> asyncio.subprocess.Process:

@@ -138,7 +138,7 @@ def preview_of_raising_a_canary() -> None:
     with tempfile.TemporaryDirectory(prefix="ingressctl-demo-") as folder:
         cluster = Path(folder, "cluster")
         cluster.mkdir()
-        print("\nThe cluster, as it is after applying these files:", flush=True)
+        print("\nThe cluster, as it is after applying these files (into a folder):", flush=True)
         made = preview(str(FILES), "none", "--show-all", "-o", "yaml")
         Path(cluster, "made.yaml").write_text(made)
         service = yaml.safe_load((HERE / "standard.yaml").read_text())

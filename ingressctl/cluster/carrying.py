@@ -128,7 +128,9 @@ class Carrying:
         return frozenset(place for place in places if self._carrier.held(step.ref, place))
 
     def _hosts(self, obj: Raw) -> Iterable[str]:
-        return {*told.hosts(obj), *self._claimed(ref_of(obj))}
+        """Whoever has not told of a URL has never been served."""
+        served = told.hosts(obj)
+        return {*served, *self._claimed(ref_of(obj))} if served else ()
 
     def _note_all(self) -> None:
         """At once, before a plan asks what proxies have taken of the first routes."""

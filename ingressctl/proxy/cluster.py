@@ -149,7 +149,7 @@ class Proxies:
         new = (*routes, *kept)
         if new != old:
             self._pending[owner] = new
-        if new != old or self._inheritance.has_let_go:
+        if new != old or self._inheritance.has_ended:
             self._soon()
 
     def moved(self, ref: Ref) -> None:
@@ -182,7 +182,7 @@ class Proxies:
                 drains=True,
                 away=self._listening.away,
                 services=(self._drains.handler,),
-                left=self._inheritance.left,
+                left=self._inheritance,
                 unknown=self._inherit,
             )
         return self._server
@@ -197,27 +197,27 @@ class Proxies:
         self._due = False
         owned, self._pending = self._pending, {}
         moved, self._moved = tuple(self._moved), {}
-        changes = {**self._book.update(owned), **self._book.moved(moved), **self._let_go()}
-        if changes:
-            self._carried.update(dict.fromkeys(owned, self._publish(changes)))
+        changes = {**self._book.update(owned), **self._book.moved(moved), **self._unpinned()}
+        ended = self._inheritance.ended()
+        if changes or ended:
+            self._carried.update(dict.fromkeys(owned, self._publish(changes, ended)))
         self._progressed()
 
-    def _publish(self, changes: snapshot.Changes) -> Mark:
-        mark = Mark(self._made().publish(changes), time.monotonic())
+    def _publish(self, changes: snapshot.Changes, ended: Iterable[snapshot.Key] = ()) -> Mark:
+        mark = Mark(self._made().publish(changes, ended), time.monotonic())
         self._note(changes, mark)
         return mark
 
     def _inherit(self, clusters: tuple[str, ...]) -> None:
         """An Envoy came back with these, and tables that are left to it may lead there."""
-        if self._inheritance.left:
+        if self._inheritance:
             changes = self._book.pin(names.upstreams(clusters))
             if changes:
                 self._publish(changes)
 
-    def _let_go(self) -> snapshot.Changes:
-        """The end of tables that are known by now to be nobody's, and of what they led to."""
-        ended = {key: None for key in self._inheritance.let_go() if key not in self._book.resources}
-        return ended if self._inheritance.left else {**ended, **self._book.unpin()}
+    def _unpinned(self) -> snapshot.Changes:
+        """The end of what only inherited tables may have led to, when there is none any more."""
+        return {} if self._inheritance else self._book.unpin()
 
     def _note(self, changes: Mapping[snapshot.Key, bytes | None], mark: Mark) -> None:
         """Remember the targets that are led to no longer."""

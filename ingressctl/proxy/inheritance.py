@@ -10,24 +10,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from ingressctl.api.refs import Ref
 from ingressctl.core.outcome import Keep
 from ingressctl.providers.envoy import names
 from ingressctl.providers.envoy.snapshot import Key
 
+_OF_A_TABLE = (names.SCOPE, names.ROUTES)
+_LOCAL = (names.LISTENER, names.LOCAL)
+
 
 class Inheritance:
     """What is left as it is, for each owner whose routes have not been known since the start.
 
-    `left` counts the owners for whom a resource is left; sessions look into it.
+    Contains the (type URL, name) of each such resource.
     """
 
     def __init__(self) -> None:
-        self.left: Counter[Key] = Counter()
-        self._let_go: dict[Key, None] = {}
-        self._of: dict[Ref, frozenset[Key]] = {}
+        self._tables: Counter[str] = Counter()
+        self._of: dict[Ref, tuple[str, ...]] = {}
         self._known: set[Ref] = set()
+        self._ended: dict[str, None] = {}
+
+    def __contains__(self, key: object) -> bool:
+        kind, name = cast(Key, key)
+        return (kind in _OF_A_TABLE and name in self._tables) or (key == _LOCAL and bool(self))
+
+    def __bool__(self) -> bool:
+        return bool(self._tables)
 
     def note(self, owner: Ref, keep: Keep, hosts: Iterable[str]) -> None:
         """An owner was looked at; `hosts` are those at which it may have been served."""
@@ -35,10 +46,7 @@ class Inheritance:
         if not keep.holds_any:
             self._known.add(owner)
         elif owner not in self._known:
-            self._of[owner] = frozenset(_keys(hosts, hidden=keep.hidden))
-            self.left.update(self._of[owner])
-            for key in self._of[owner]:
-                self._let_go.pop(key, None)
+            self._leave(owner, tuple(_tables(hosts, hidden=keep.hidden)))
 
     def gone(self, owner: Ref) -> None:
         """There is no such owner any more."""
@@ -46,27 +54,33 @@ class Inheritance:
         self._known.discard(owner)
 
     @property
-    def has_let_go(self) -> bool:
-        """Whether there is something to let go of."""
-        return bool(self._let_go)
+    def has_ended(self) -> bool:
+        """Whether there is something that `ended` would tell."""
+        return bool(self._ended)
 
-    def let_go(self) -> tuple[Key, ...]:
+    def ended(self) -> tuple[Key, ...]:
         """What is left to nobody any more since the last time."""
-        found, self._let_go = tuple(self._let_go), {}
-        return found
+        ended, self._ended = self._ended, {}
+        found = [(kind, name) for name in ended for kind in _OF_A_TABLE]
+        return (*found, _LOCAL) if found and not self else tuple(found)
+
+    def _leave(self, owner: Ref, tables: tuple[str, ...]) -> None:
+        if tables:
+            self._of[owner] = tables
+        for name in tables:
+            self._tables[name] += 1
+            self._ended.pop(name, None)
 
     def _forget(self, owner: Ref) -> None:
-        for key in self._of.pop(owner, ()):
-            self.left[key] -= 1
-            if not self.left[key]:
-                del self.left[key]
-                self._let_go[key] = None
+        for name in self._of.pop(owner, ()):
+            self._tables[name] -= 1
+            if not self._tables[name]:
+                del self._tables[name]
+                self._ended[name] = None
 
 
-def _keys(hosts: Iterable[str], *, hidden: bool) -> Iterator[Key]:
-    """Tables with their scopes; public ones do not outlive the wish to be hidden."""
-    for host in hosts:
+def _tables(hosts: Iterable[str], *, hidden: bool) -> Iterator[str]:
+    """The tables of hosts; public ones do not outlive the wish to be hidden."""
+    for host in dict.fromkeys(hosts):
         for listener in (names.LOCAL,) if hidden else (names.LOCAL, names.PUBLIC):
-            yield names.SCOPE, names.route_configuration(listener, host)
-            yield names.ROUTES, names.route_configuration(listener, host)
-        yield names.LISTENER, names.LOCAL
+            yield names.route_configuration(listener, host)

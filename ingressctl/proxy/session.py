@@ -117,6 +117,11 @@ class Session:
             if self._free is not None and kind == names.CLUSTER:
                 self._free.discard(name)
 
+    def ended(self, kind: str, name: str) -> None:
+        """What was left to Envoy, if it has it, is not any more."""
+        if name in self._interests[kind].sent and (kind, name) not in self._store.resources:
+            self.changed(kind, name)
+
     def request(self, request: discovery_pb2.DeltaDiscoveryRequest) -> None:
         """One message from Envoy: an answer, a subscription, or both."""
         self.node = request.node.id or self.node

@@ -92,9 +92,19 @@ class Server:
         """End every stream."""
         await self._server.stop(None)
 
-    def publish(self, changes: Mapping[tuple[str, str], bytes | None]) -> int:
-        """Put changes into the store and tell every Envoy; the number of this change."""
+    def publish(
+        self,
+        changes: Mapping[tuple[str, str], bytes | None],
+        ended: Iterable[tuple[str, str]] = (),
+    ) -> int:
+        """Put changes into the store and tell every Envoy; the number of this change.
+
+        What has `ended` is not left any more to those that have it.
+        """
         self._store.number += 1
+        for key in ended:
+            for session in self._sessions:
+                session.ended(*key)
         for (kind, name), body in changes.items():
             self._store.apply((kind, name), body)
             for session in self._sessions:

@@ -12,7 +12,12 @@ UNKNOWN, IN_PART, HIDDEN = Keep(everything=True), Keep(names=frozenset({"one"}))
 
 
 def tables(inheritance: Inheritance) -> set[str]:
-    return {name for kind, name in inheritance.left if kind == names.ROUTES}
+    """Of those that there may be; a table is left together with its scope."""
+    possible = [f"{listener}/{host}" for listener in ("public", "local") for host in "abc"]
+    found = {name for name in possible if (names.ROUTES, name) in inheritance}
+    assert found == {name for name in possible if (names.SCOPE, name) in inheritance}
+    assert ((names.LISTENER, names.LOCAL) in inheritance) == bool(found) == bool(inheritance)
+    return found
 
 
 def test_the_hosts_of_whoever_is_not_known_are_left_until_it_is() -> None:
@@ -20,13 +25,13 @@ def test_the_hosts_of_whoever_is_not_known_are_left_until_it_is() -> None:
         made = Inheritance()
         made.note(ONE, keep, ["a"])
         assert tables(made) == {"public/a", "local/a"}
-        assert not made.has_let_go
+        assert not made.has_ended
         made.note(ONE, Keep(), [])
-        assert not made.left
-        assert {name for _, name in made.let_go()} == {"public/a", "local/a", names.LOCAL}
-        assert not made.has_let_go
+        assert not tables(made)
+        assert {name for _, name in made.ended()} == {"public/a", "local/a", names.LOCAL}
+        assert not made.has_ended
         made.note(ONE, keep, ["a"])
-        assert not made.left
+        assert not tables(made)
 
 
 def test_what_two_owners_had_is_let_go_of_after_the_second() -> None:
@@ -35,16 +40,16 @@ def test_what_two_owners_had_is_let_go_of_after_the_second() -> None:
     made.note(OTHER, UNKNOWN, ["b"])
     made.gone(ONE)
     assert tables(made) == {"public/b", "local/b"}
-    assert {name for _, name in made.let_go()} == {"public/a", "local/a"}
+    assert {name for _, name in made.ended()} == {"public/a", "local/a"}
     made.gone(OTHER)
-    assert {name for _, name in made.let_go()} == {"public/b", "local/b", names.LOCAL}
+    assert {name for _, name in made.ended()} == {"public/b", "local/b", names.LOCAL}
 
 
 def test_what_is_left_again_in_one_go_is_not_let_go_of() -> None:
     made = Inheritance()
     made.note(ONE, UNKNOWN, ["a"])
     made.note(ONE, IN_PART, ["a"])
-    assert not made.has_let_go
+    assert not made.has_ended
 
 
 def test_nothing_public_is_left_for_whoever_asks_to_be_hidden() -> None:

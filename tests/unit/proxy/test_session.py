@@ -169,7 +169,9 @@ def test_what_is_left_to_a_returning_envoy_is_not_taken_away() -> None:
         (names.CLUSTER, [], ["c"]),
     ]
     dialogue.store.left = set()
-    dialogue.change(*((kind, "left") for kind in TABLES), body=None)
+    for name in ("left", "here", "never"):
+        for kind in TABLES:
+            dialogue.session.ended(kind, name)
     assert dialogue.settle() == [(names.SCOPE, [], ["left"]), (names.ROUTES, [], ["left"])]
 
 

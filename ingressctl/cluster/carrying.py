@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from ingressctl.api.refs import Raw, Ref, ref_of
+from ingressctl.core.kserve import visibility
 from ingressctl.core.model import Route
 from ingressctl.core.outcome import Keep
-from ingressctl.plan import told
 from ingressctl.plan.cascade import Step
 
 AGAIN = 0.1
@@ -54,7 +54,7 @@ class Carrier(Protocol):
 class Carrying:
     """What a controller tells a carrier, and asks it; nothing where there is none.
 
-    `usable` is of the configuration; `claimed` are the hosts that an owner asks for.
+    `usable` is of the configuration; `hosts` are those at which an owner may have been served.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class Carrying:
         carrier: Carrier | None,
         *,
         usable: Callable[[], bool],
-        claimed: Callable[[Ref], Iterable[str]],
+        hosts: Callable[[Raw], Iterable[str]],
     ) -> None:
         self._carrier = carrier
         self._usable = usable
-        self._claimed = claimed
+        self._hosts = hosts
         self._first: set[Ref] = set()
         self._is_complete = False
         self._waits = asyncio.Event()
@@ -106,8 +106,8 @@ class Carrying:
     def keep(self, obj: Raw) -> None:
         """What the owner's routes are cannot be said: those that it had stay."""
         if self._carrier is not None:
-            everything = Keep(everything=True)
-            self._carrier.carry(ref_of(obj), (), everything, hosts=self._hosts(obj))
+            keep = Keep(everything=True, hidden=visibility.asks_to_be_private(obj))
+            self._carrier.carry(ref_of(obj), (), keep, hosts=self._hosts(obj))
 
     def forget(self, owner: Ref) -> None:
         """The owner is gone."""
@@ -126,11 +126,6 @@ class Carrying:
             return frozenset()
         places = ((ref.namespace, ref.name) for ref in step.settlement.deleted)
         return frozenset(place for place in places if self._carrier.held(step.ref, place))
-
-    def _hosts(self, obj: Raw) -> Iterable[str]:
-        """Whoever has not told of a URL has never been served."""
-        served = told.hosts(obj)
-        return {*served, *self._claimed(ref_of(obj))} if served else ()
 
     def _note_all(self) -> None:
         """At once, before a plan asks what proxies have taken of the first routes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ingressctl.api import selectors
@@ -29,7 +29,7 @@ from ingressctl.core import conditions
 from ingressctl.core.ports import Provider
 from ingressctl.core.settings import Settings
 from ingressctl.core.world import Lookup
-from ingressctl.plan import cascade, probing, registry, writes
+from ingressctl.plan import cascade, probing, registry, told, writes
 from ingressctl.plan.cascade import Reconcile, Step
 from ingressctl.plan.contests import REST, Contests
 
@@ -93,7 +93,7 @@ class Controller:
         self._carrying = Carrying(
             carrier,
             usable=lambda: not self.mirror.misconfigured,
-            claimed=self.mirror.picture.claimed_by,
+            hosts=self._hosts,
         )
         self._may_write = may_write
         self._now = client.now
@@ -210,6 +210,11 @@ class Controller:
             return False
         self._put_off.add(ref)
         return True
+
+    def _hosts(self, obj: Raw) -> Iterable[str]:
+        """At which it may have been served by whoever ran before."""
+        mirror = self.mirror
+        return told.hosts(obj, mirror.picture, mirror.settings.cluster_domain)
 
     def _step(self, ref: Ref, obj: Raw) -> Step:
         """The reconcile, and what it looked at kept in mind."""

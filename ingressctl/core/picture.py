@@ -186,9 +186,15 @@ class Picture(World):
         """Somebody who looked is gone."""
         self.dependencies.forget(asker)
 
-    def claimed_by(self, ref: Ref) -> frozenset[str]:
-        """The hosts that an object claims, as far as claims have been asked for."""
-        return frozenset(claim.host for claim in (self._held or {}).get(ref, ()))
+    def rightful(self, ref: Ref, told: Iterable[str]) -> frozenset[str]:
+        """The hosts to which an object has the first claim, and those of `told` to which nobody
+        else has it; as far as claims have been asked for."""
+        claimed = (claim.host for claim in (self._held or {}).get(ref, ()))
+        return frozenset(
+            host
+            for host in (*told, *claimed)
+            if host not in self._hosts or self._hosts[host][0].holder == ref
+        )
 
     def claims(
         self, host: str, *, settings: Settings, claimants: tuple[Claimant, ...]

@@ -64,7 +64,7 @@ class Leaving:
         self, idle: frozenset[Ref], bearings: Bearings, quiet_in: float
     ) -> tuple[tuple[Delete, ...], tuple[Ref, ...]]:
         """What goes now, and what later. `idle` objects are left alone."""
-        if bearings.incomplete and looked_at(self._step) & bearings.incomplete:
+        if self.is_blind(bearings):
             return tuple(self._hidden(idle)), ()
         now: list[Delete] = []
         later: list[Ref] = []
@@ -76,6 +76,10 @@ class Leaving:
             else:
                 now.append(Delete(ref, uid_of(stored), first=ref in self._routes))
         return tuple(now), tuple(later)
+
+    def is_blind(self, bearings: Bearings) -> bool:
+        """Whether it cannot be said what goes, for a list is not whole."""
+        return bool(bearings.incomplete and looked_at(self._step) & bearings.incomplete)
 
     def _hidden(self, idle: frozenset[Ref]) -> Iterator[Delete]:
         """What shows an owner outside that asked to be hidden: that is known without lists."""

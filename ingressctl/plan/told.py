@@ -1,4 +1,4 @@
-"""Where an object was served, by its own word: the hosts in the URLs of its status."""
+"""Where an object may have been served so far: the hosts of its status, and of its claims."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ingressctl.api.refs import Raw
+from ingressctl.api.refs import Raw, ref_of
+from ingressctl.core.picture import Picture
 
 
-def hosts(obj: Raw) -> frozenset[str]:
-    """The hosts, in lower case, of an object's own address and of those of its parts."""
-    return frozenset(filter(None, map(_host, _urls(obj.get("status")))))
+def hosts(obj: Raw, picture: Picture, cluster_domain: str) -> frozenset[str]:
+    """In lower case: those in URLs of the status and those that the object claims, but for
+    hosts that are somebody else's by now. Whoever tells no URL has never been served."""
+    told = frozenset(filter(None, map(_host, _urls(obj.get("status")))))
+    if not told:
+        return told
+    rightful = picture.rightful(ref_of(obj), told)
+    return frozenset(name for host in rightful for name in _names(host, cluster_domain))
 
 
 def _urls(value: Any) -> Iterator[str]:
@@ -28,6 +34,13 @@ def _urls(value: Any) -> Iterator[str]:
 
 def _host(url: str) -> str:
     try:
-        return urlsplit(url).hostname or ""
+        parts = urlsplit(url)
     except ValueError:  # a status may hold anything
         return ""
+    return (parts.hostname or "").rstrip(".") if parts.scheme in ("http", "https") else ""
+
+
+def _names(host: str, cluster_domain: str) -> tuple[str, ...]:
+    """A host, and the short forms of one inside the cluster."""
+    base = host.removesuffix(f".svc.{cluster_domain}")
+    return (host,) if base == host else (host, f"{base}.svc", base)

@@ -107,7 +107,8 @@ def plan(
     lags = settling.lags(obj, step, quiet_in)
     moves = settling.moves(obj, step, settings, quiet_in)
     said = _said(obj, step, bearings, held=held, lags=lags, moves=moves)
-    status = _status(obj, said, waiting, deletes, bearings, now)
+    goes = bool(deletes) or leaving.is_blind(bearings)
+    status = _status(obj, said, waiting, bearings, now, goes=goes)
     return Plan(
         stages=tuple(_stages(step, applies)),
         status=status,
@@ -191,15 +192,16 @@ def _status(
     obj: Raw,
     status: Mapping[str, Any] | None,
     waiting: tuple[Ref, ...],
-    deletes: tuple[Delete, ...],
     bearings: Bearings,
     now: datetime,
+    *,
+    goes: bool,
 ) -> Mapping[str, Any] | None:
     """The new status, or None when the stored one says the same."""
     if status is None:
         return None
     stored = obj.get("status") or {}
-    status = _told(status, stored, waiting, deletes, bearings)
+    status = _told(status, stored, waiting, bearings, goes=goes)
     status = conditions.with_times(status, stored)
     if status == stored:
         return None
@@ -219,19 +221,20 @@ def _told(
     status: Mapping[str, Any],
     stored: Mapping[str, Any],
     waiting: tuple[Ref, ...],
-    deletes: tuple[Delete, ...],
     bearings: Bearings,
+    *,
+    goes: bool,
 ) -> Mapping[str, Any]:
     """The condition about what waits; only where something waits or has waited.
 
-    What waited is told of until it is gone: a controller that ends between the word that
-    nothing waits and the delete would leave the next one to wait all over again.
+    While something still `goes`, what waited is told of: a controller that ends between the
+    word that nothing waits and the delete would leave the next one to wait all over again.
     """
     if waiting:
         names = ", ".join(map(str, waiting))
         text = f"{names} goes when what takes its place serves (settle time {bearings.settle:g} s)"
         return conditions.noted(status, SETTLED, "False", reason="WaitingForGateway", message=text)
-    if deletes or conditions.stored_status(stored, SETTLED) != "False":
+    if goes or conditions.stored_status(stored, SETTLED) != "False":
         return status
     return conditions.noted(status, SETTLED, "True", reason="Settled")
 

@@ -168,7 +168,7 @@ class Proxies:
     def held(self, owner: Ref, service: tuple[str, str]) -> bool:
         """Whether some proxy may still send requests to a target of the owner."""
         target = Service(*service)
-        holds = self._holds(target, self._lacks())
+        holds = self._holds(owner, target, self._lacks())
         if holds:
             self._waiting.setdefault(owner, set()).add(target)
         return holds
@@ -183,7 +183,7 @@ class Proxies:
                 away=self._listening.away,
                 services=(self._drains.handler,),
                 left=self._inheritance,
-                unknown=self._inherit,
+                returned=self._inherit,
             )
         return self._server
 
@@ -197,8 +197,9 @@ class Proxies:
         self._due = False
         owned, self._pending = self._pending, {}
         moved, self._moved = tuple(self._moved), {}
-        changes = {**self._book.update(owned), **self._book.moved(moved), **self._unpinned()}
-        ended = self._inheritance.ended()
+        changes = {**self._book.update(owned), **self._book.moved(moved)}
+        if ended := self._inheritance.ended():
+            changes.update(self._book.unpin(self._inheritance.may_lead_to))
         if changes or ended:
             self._carried.update(dict.fromkeys(owned, self._publish(changes, ended)))
         self._progressed()
@@ -209,15 +210,16 @@ class Proxies:
         return mark
 
     def _inherit(self, clusters: tuple[str, ...]) -> None:
-        """An Envoy came back with these, and tables that are left to it may lead there."""
-        if self._inheritance:
-            changes = self._book.pin(names.upstreams(clusters))
-            if changes:
-                self._publish(changes)
-
-    def _unpinned(self) -> snapshot.Changes:
-        """The end of what only inherited tables may have led to, when there is none any more."""
-        return {} if self._inheritance else self._book.unpin()
+        """An Envoy came back with these, and tables that are left to it may lead there; not to
+        those that this process has taken away itself."""
+        if not self._inheritance:
+            return
+        ended = {name for gone in self._gone.values() for name in gone.clusters}
+        found = names.upstreams(name for name in clusters if name not in ended)
+        may_lead_to = self._inheritance.may_lead_to
+        changes = self._book.pin(one for one in found if may_lead_to(one.target))
+        if changes:
+            self._publish(changes)
 
     def _note(self, changes: Mapping[snapshot.Key, bytes | None], mark: Mark) -> None:
         """Remember the targets that are led to no longer."""
@@ -238,7 +240,13 @@ class Proxies:
     def _lags(self, owner: Ref, lacks: int | None) -> bool:
         return owner in self._pending or not self._taken(self._carried.get(owner, Mark()), lacks)
 
-    def _holds(self, target: Service, lacks: int | None) -> bool:
+    def _holds(self, owner: Ref, target: Service, lacks: int | None) -> bool:
+        """By a table here, by one that is left for the owner, or for a while after either."""
+        if self._inheritance.of(owner) and self._book.pins(target):
+            return True
+        return self._is_held(target, lacks)
+
+    def _is_held(self, target: Service, lacks: int | None) -> bool:
         gone = self._gone.get(target, _Gone(Mark()))
         if self._book.leads_to(target) or not self._taken(gone.mark, lacks):
             return True
@@ -259,7 +267,8 @@ class Proxies:
         self._looking = False
         lacks = self._lacks()
         for owner, targets in tuple(self._waiting.items()):
-            if not (self._lags(owner, lacks) or any(self._holds(one, lacks) for one in targets)):
+            held = any(self._holds(owner, one, lacks) for one in targets)
+            if not (held or self._lags(owner, lacks)):
                 del self._waiting[owner]
                 self._wake(owner)
         if lacks is None and not self._waiting:
@@ -267,7 +276,7 @@ class Proxies:
             self._gone = {
                 target: gone
                 for target, gone in self._gone.items()
-                if self._holds(target, lacks) and not self._book.leads_to(target)
+                if self._is_held(target, lacks) and not self._book.leads_to(target)
             }
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from ingressctl.api.refs import Ref
+from ingressctl.core.model import Service, Target
 from ingressctl.core.outcome import Keep
 from ingressctl.providers.envoy import names
 from ingressctl.providers.envoy.snapshot import Key
 
 _OF_A_TABLE = (names.SCOPE, names.ROUTES)
-_LOCAL = (names.LISTENER, names.LOCAL)
 
 
 class Inheritance:
@@ -32,10 +32,11 @@ class Inheritance:
         self._of: dict[Ref, tuple[str, ...]] = {}
         self._known: set[Ref] = set()
         self._ended: dict[str, None] = {}
+        self._spaces: Counter[str] = Counter()
 
     def __contains__(self, key: object) -> bool:
         kind, name = cast(Key, key)
-        return (kind in _OF_A_TABLE and name in self._tables) or (key == _LOCAL and bool(self))
+        return kind in _OF_A_TABLE and name in self._tables
 
     def __bool__(self) -> bool:
         return bool(self._tables)
@@ -61,22 +62,40 @@ class Inheritance:
     def ended(self) -> tuple[Key, ...]:
         """What is left to nobody any more since the last time."""
         ended, self._ended = self._ended, {}
-        found = [(kind, name) for name in ended for kind in _OF_A_TABLE]
-        return (*found, _LOCAL) if found and not self else tuple(found)
+        return tuple((kind, name) for name in ended for kind in _OF_A_TABLE)
+
+    def of(self, owner: Ref) -> bool:
+        """Whether something is left for an owner."""
+        return owner in self._of
+
+    def may_lead_to(self, target: Target) -> bool:
+        """Whether a left table may lead there: to Services of an owner's own namespace, or to
+        what is outside of the cluster's Services, as gateways are that come next."""
+        if isinstance(target, Service):
+            return target.namespace in self._spaces
+        return bool(self)
 
     def _leave(self, owner: Ref, tables: tuple[str, ...]) -> None:
         if tables:
             self._of[owner] = tables
+            self._spaces[owner.namespace] += 1
         for name in tables:
             self._tables[name] += 1
             self._ended.pop(name, None)
 
     def _forget(self, owner: Ref) -> None:
-        for name in self._of.pop(owner, ()):
-            self._tables[name] -= 1
-            if not self._tables[name]:
-                del self._tables[name]
+        tables = self._of.pop(owner, ())
+        if tables:
+            _less(self._spaces, owner.namespace)
+        for name in tables:
+            if not _less(self._tables, name):
                 self._ended[name] = None
+
+
+def _less(counts: Counter[str], name: str) -> int:
+    """One less of a name; how many are left."""
+    counts[name] -= 1
+    return counts[name] or counts.pop(name)
 
 
 def _tables(hosts: Iterable[str], *, hidden: bool) -> Iterator[str]:

@@ -28,8 +28,8 @@ BEHIND = (names.CLUSTER, names.ENDPOINTS)
 
 
 class Session:
-    """The state of one stream. With `drains`, clusters go only after `let_go`. `unknown` hears
-    of clusters that a returning Envoy has and the store has not, before they are judged."""
+    """The state of one stream. With `drains`, clusters go only after `let_go`. `returned` hears
+    of the clusters that a returning Envoy has, before they are judged."""
 
     def __init__(
         self,
@@ -37,12 +37,12 @@ class Session:
         report: Callable[[Refusal], None],
         *,
         drains: bool = False,
-        unknown: Callable[[tuple[str, ...]], None] | None = None,
+        returned: Callable[[tuple[str, ...]], None] | None = None,
     ) -> None:
         self.node = ""
         self._store = store
         self._report = report
-        self._unknown = unknown
+        self._returned = returned
         self._interests = {kind: Interest() for kind in names.ORDER}
         self._in_flight: dict[str, Flight] = {}
         self._warming: dict[str, int] = {}
@@ -175,8 +175,8 @@ class Session:
     def _reconnected(self, kind: str, interest: Interest, have: dict[str, str]) -> None:
         """Envoy tells what it has: that is not sent again, and what went meanwhile goes, but for
         what is left to it."""
-        if self._unknown is not None and kind == names.CLUSTER:
-            self._unknown(tuple(name for name in have if (kind, name) not in self._store.resources))
+        if self._returned is not None and kind == names.CLUSTER and have:
+            self._returned(tuple(have))
         for name, version in have.items():
             if not interest.covers(name):
                 continue

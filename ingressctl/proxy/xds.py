@@ -49,7 +49,7 @@ class _Away:
 class Server:
     """Serves a store to any number of Envoys. `progress` is called when one of them has taken
     something, or is gone. With `drains`, clusters are kept until `let_go`. What is in `left`
-    stays in Envoys that come back with it, as Store and Session tell; so does `unknown`."""
+    stays in Envoys that come back with it, as Store tells; `returned` as Session tells."""
 
     def __init__(
         self,
@@ -60,10 +60,10 @@ class Server:
         away: float = 0.0,
         services: Iterable[grpc.GenericRpcHandler] = (),
         left: Container[tuple[str, str]] = (),
-        unknown: Callable[[tuple[str, ...]], None] | None = None,
+        returned: Callable[[tuple[str, ...]], None] | None = None,
     ) -> None:
         self._store = Store(left)
-        self._unknown = unknown
+        self._returned = returned
         self._report = report
         self._told = progress or _nobody
         self._drains = drains
@@ -166,7 +166,7 @@ class Server:
     async def _stream(
         self, requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext
     ) -> None:
-        session = Session(self._store, self._report, drains=self._drains, unknown=self._unknown)
+        session = Session(self._store, self._report, drains=self._drains, returned=self._returned)
         wake = asyncio.Event()
         self._sessions[session] = wake
         reader = asyncio.create_task(self._read(session, wake, requests))

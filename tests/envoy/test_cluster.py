@@ -244,7 +244,12 @@ ONE_HOST = ("one.example.com",)
 
 @contextlib.asynccontextmanager
 async def inherited(
-    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+    stubs: Stubs,
+    client: Client,
+    gateway_port: int,
+    ports: list[int],
+    *,
+    also: makers.Route | None = None,
 ) -> AsyncIterator[Replica]:
     """An Envoy that the process before has given both routes; its successor, which is yielded,
     knows only that of `other`."""
@@ -254,7 +259,7 @@ async def inherited(
         address = stubs.address(identity)
         assert address is not None
         second.put(*service(name, address))
-    second.carry(route("other"))
+    second.carry(route("other"), *([also] if also else []))
     second.proxies.carry(makers.owner("one").ref, (), UNKNOWN, hosts=ONE_HOST)
     for replica in (first, second):
         replica.trust(data)
@@ -291,6 +296,20 @@ async def test_what_a_successor_cannot_know_stays_as_it_is(
             await client.answers("later", 404)
             await until(lambda: not replica.proxies.held(one, target))
         assert await client.get("one") == 200
+
+
+async def test_what_others_lead_to_as_well_stays_when_they_go(
+    stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
+) -> None:
+    """A table that is left may lead there too; nobody else waits for it."""
+    async with inherited(stubs, client, gateway_port, ports, also=route("more", "one")) as replica:
+        one, more = makers.owner("one").ref, makers.owner("more").ref
+        await client.answers("more")
+        async with client.steadily("one"):
+            replica.proxies.forget(more)
+            await client.answers("more", 404)
+            await until(lambda: not replica.proxies.held(more, ("ns", "one")))
+        assert replica.proxies.held(one, ("ns", "one"))
 
 
 async def test_of_whoever_is_gone_nothing_is_inherited(

@@ -10,6 +10,7 @@ from ingressctl.api.inferenceservices import (
     KNATIVE_VISIBILITY,
     KSERVE_VISIBILITY,
 )
+from ingressctl.api.refs import Raw
 from ingressctl.core.kserve.served import Served
 from ingressctl.core.world import Reads
 
@@ -25,6 +26,13 @@ def labelled_local(service: Served, mode: str, reads: Reads) -> bool:
 def labelled_either(labels: Mapping[str, str]) -> bool:
     """Whether the label of some mode asks for it."""
     return any(labels.get(key) == CLUSTER_LOCAL for key in (KNATIVE_VISIBILITY, KSERVE_VISIBILITY))
+
+
+def asks_to_be_private(obj: Raw) -> bool:
+    """The same of an object of which nothing else may be readable."""
+    metadata = obj.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return isinstance(labels, Mapping) and labelled_either(labels)
 
 
 def standard_local(service: Served, ingress: IngressConfig, reads: Reads) -> bool:

@@ -6,7 +6,7 @@ an owner touches are made again. Of ten thousand hosts one change costs one tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from google.protobuf.message import Message
@@ -50,7 +50,7 @@ class Book:
     _users: dict[names.Upstream, int] = field(default_factory=dict)
     _addresses: dict[names.Upstream, tuple[Address, ...]] = field(default_factory=dict)
     _behind: dict[Target, dict[Place, None]] = field(default_factory=dict)
-    _pinned: dict[names.Upstream, None] = field(default_factory=dict)
+    _pinned: dict[Target, dict[names.Upstream, None]] = field(default_factory=dict)
 
     def update(
         self,
@@ -101,10 +101,14 @@ class Book:
     def moved(self, targets: Iterable[Target]) -> Changes:
         """What is known of these targets may be other now: their protocols and addresses."""
         used = {place: None for target in targets for place in self._behind.get(target, ())}
-        led_to = (upstream for place in used for upstream in self._uses.get(place, ()))
         recheck = dict.fromkeys(
-            upstream for upstream in (*led_to, *self._pinned) if upstream.target in targets
+            upstream
+            for place in used
+            for upstream in self._uses.get(place, ())
+            if upstream.target in targets
         )
+        for target in targets:
+            recheck.update(self._pinned.get(target, {}))
         return self.update({}, stale=self._stale(used), recheck=recheck)
 
     def routes(self, owner: Ref) -> tuple[Route, ...]:
@@ -112,25 +116,32 @@ class Book:
         return self._owned.get(owner, ())
 
     def leads_to(self, target: Target) -> bool:
-        """Whether some table leads to a target, or may lead there."""
-        return target in self._behind or any(pinned.target == target for pinned in self._pinned)
+        """Whether some table leads to a target."""
+        return target in self._behind
+
+    def pins(self, target: Target) -> bool:
+        """Whether something of a target is pinned."""
+        return target in self._pinned
 
     def pin(self, upstreams: Iterable[names.Upstream]) -> Changes:
         """Serve these too, until `unpin`: tables that are not known here may lead there."""
-        new = {upstream: None for upstream in upstreams if upstream not in self._pinned}
-        self._pinned.update(new)
+        new = dict.fromkeys(
+            upstream
+            for upstream in upstreams
+            if upstream not in self._pinned.get(upstream.target, ())
+        )
         for upstream in new:
+            self._pinned.setdefault(upstream.target, {})[upstream] = None
             self._users[upstream] = self._users.get(upstream, 0) + 1
         return self.update({}, recheck=new)
 
-    def unpin(self) -> Changes:
-        """Of what was pinned only what tables lead to stays."""
-        if not self._pinned:
-            return {}
-        pinned, self._pinned = self._pinned, {}
-        for upstream in pinned:
+    def unpin(self, stays: Callable[[Target], bool]) -> Changes:
+        """Of what was pinned only what tables lead to, or what `stays`, is still served."""
+        ended = [target for target in self._pinned if not stays(target)]
+        recheck = [upstream for target in ended for upstream in self._pinned.pop(target)]
+        for upstream in recheck:
             self._users[upstream] -= 1
-        return self.update({}, recheck=pinned)
+        return self.update({}, recheck=recheck)
 
     def _stale(self, tables: Iterable[Place]) -> tuple[Place, ...]:
         """Tables whose clusters are others by the facts that hold now (another protocol)."""

@@ -37,15 +37,15 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         draft.conditions.initialise()
         draft.fields["deploymentMode"] = resolved
         if resolved == "Knative" and KNATIVE_SERVICE in reads.settings.absent:
-            return _without_knative(draft)
+            return _without_knative(draft, _stays(obj, reads))
         if resolved == "Knative" and not initial_scale.holds(service, reads):
             service = service.without_annotation(initial_scale.ANNOTATION)
         scope = Scope.of(service, config, resolved, draft, reads)
         return _outcome(scope, _components(scope))
     except ViewFault as fault:
-        return _refused(fault)
+        return _refused(fault, _stays(obj, reads))
     except configmaps.ConfigFault as fault:
-        return _misconfigured(str(fault), reads)
+        return _misconfigured(str(fault), _stays(obj, reads), reads)
 
 
 def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
@@ -57,9 +57,9 @@ def reconcile_routes(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         draft = Draft.of(service, reads)
         routing, provider = route(service, config, resolved, {}, draft, reads)
     except ViewFault as fault:
-        return _refused(fault)
+        return _refused(fault, _stays(obj, reads))
     except configmaps.ConfigFault as fault:
-        return _misconfigured(str(fault), reads)
+        return _misconfigured(str(fault), _stays(obj, reads), reads)
     draft.fields["deploymentMode"] = resolved
     return Outcome(
         routes=routing.routes,
@@ -82,9 +82,9 @@ def reconcile_status(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
         draft = Draft.of(service, reads)
         phase.observe(Scope.of(service, config, resolved, draft, reads))
     except ViewFault as fault:
-        return _refused(fault)
+        return _refused(fault, _stays(obj, reads))
     except configmaps.ConfigFault as fault:
-        return _misconfigured(str(fault), reads)
+        return _misconfigured(str(fault), _stays(obj, reads), reads)
     return Outcome(status=draft.dump(), keep=Keep(everything=True))
 
 
@@ -212,7 +212,14 @@ def _only_mode(service: InferenceService, reads: Reads) -> Outcome:
     return Outcome(status=draft.dump(), keep=Keep(everything=True))
 
 
-def _without_knative(draft: Draft) -> Outcome:
+def _stays(obj: Raw, reads: Reads) -> Keep:
+    """What there is stays after a failure, but for what shows a service outside that asked to
+    be private (Q7). The mode may be what cannot be known: then the label of either counts."""
+    hidden = reads.differs("Q7") and visibility.asks_to_be_private(obj)
+    return Keep(everything=True, hidden=hidden)
+
+
+def _without_knative(draft: Draft, keep: Keep) -> Outcome:
     text = (
         "It is not possible to use Knative deployment mode when Knative Services are not "
         "available: Knative Serving is not available"
@@ -221,20 +228,20 @@ def _without_knative(draft: Draft) -> Outcome:
         status=draft.dump(),
         events=(Event("Warning", "ServerlessModeRejected", text),),
         faults=(Fault(text, "components"),),
-        keep=Keep(everything=True),
+        keep=keep,
     )
 
 
-def _refused(fault: ViewFault) -> Outcome:
+def _refused(fault: ViewFault, keep: Keep) -> Outcome:
     finding = Finding.of("IC1301", fault.ref, path=fault.path, text=fault.text)
     return Outcome(
         findings=(finding,),
         faults=(Fault(str(fault), "admission", fault.path),),
-        keep=Keep(everything=True),
+        keep=keep,
     )
 
 
-def _misconfigured(text: str, reads: Reads) -> Outcome:
+def _misconfigured(text: str, keep: Keep, reads: Reads) -> Outcome:
     """No pass goes on; what is told is every fault of the ConfigMap, where it stands."""
     place = Ref("", "ConfigMap", reads.settings.config_namespace, configuration.NAME)
     data = (reads.get(place) or {}).get("data") or {}
@@ -245,5 +252,5 @@ def _misconfigured(text: str, reads: Reads) -> Outcome:
     return Outcome(
         findings=told,
         faults=(Fault(text, "config"),),
-        keep=Keep(everything=True),
+        keep=keep,
     )

@@ -12,7 +12,7 @@ from ingressctl.cluster.carrying import Carrying
 async def test_without_a_carrier_a_mended_configuration_has_nobody_looked_at_again() -> None:
     """Whom it concerns is woken by what he read; a second look at all others is for nothing."""
     looked: list[str] = []
-    carrying = Carrying(None, usable=iter([False, True, True]).__next__, claimed=lambda _: ())
+    carrying = Carrying(None, usable=iter([False, True, True]).__next__, hosts=lambda _: ())
     carrying.expect(())
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):

@@ -227,6 +227,11 @@ def test_settled_is_told_after_it_has_been_waited_for() -> None:
     assert conditions.stored_status(plan.status, writes.SETTLED) == "True"
     going = planned(step(status=waited, deleted=[target]), target, owner=owner, bearings=Bearings())
     assert (deleted(going), going.status) == (["target"], None)
+    lookup = Lookup("list", ("apps", "Deployment", "team-a", ()), True)
+    unseen = step(status=waited, deleted=[target], lookups=(lookup,))
+    half = Bearings(incomplete=frozenset({("apps", "Deployment")}))
+    plan = planned(unseen, target, owner=owner, bearings=half)
+    assert (deleted(plan), plan.status) == ([], None)
 
 
 @pytest.mark.parametrize("what", ["list", "get", "exists", "holds"])

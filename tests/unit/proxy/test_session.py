@@ -157,7 +157,7 @@ def test_what_is_left_to_a_returning_envoy_is_not_taken_away() -> None:
     told: list[tuple[str, ...]] = []
     dialogue = Dialogue(here=names.SCOPE)
     dialogue.store.left = {(kind, name) for kind in TABLES for name in ("left", "here")}
-    dialogue.session = Session(dialogue.store, dialogue.refused.append, unknown=told.append)
+    dialogue.session = Session(dialogue.store, dialogue.refused.append, returned=told.append)
     dialogue.ask(names.CLUSTER, have={"c": "1"})
     dialogue.ask(names.SCOPE, have={"left": "1", "here": "1", "gone": "1"})
     dialogue.ask(names.ROUTES, "left", have={"left": "1"})

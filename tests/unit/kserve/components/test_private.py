@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ingressctl.api.inferenceservices import (
@@ -9,6 +11,8 @@ from ingressctl.api.inferenceservices import (
     KNATIVE_VISIBILITY,
     KSERVE_VISIBILITY,
 )
+from ingressctl.core.kserve import visibility
+from ingressctl.core.outcome import Keep
 from tests.unit.kserve.components import making
 
 
@@ -33,3 +37,20 @@ def test_knative_is_told_by_its_own_label(label: str, compat: str, private: bool
     outcome = making.reconcile(service, runtime, scaling, mode="Knative", chosen=chosen)
     made = making.child(outcome, "serving.knative.dev/Service", "iris-predictor")
     assert (made["metadata"]["labels"].get(KNATIVE_VISIBILITY) == CLUSTER_LOCAL) is private
+
+
+@pytest.mark.parametrize("label", [KNATIVE_VISIBILITY, KSERVE_VISIBILITY])
+@pytest.mark.parametrize(("compat", "hidden"), [("better", True), ("kserve", False)])
+@pytest.mark.parametrize("broken", [{"predictor": 7}, {"predictor": {"minReplicas": 2**31}}])
+def test_what_cannot_be_read_is_hidden_all_the_same(
+    label: str, compat: str, hidden: bool, broken: dict[str, Any]
+) -> None:
+    """Q7: an edit that asks to be private and has a fault leaves nothing public."""
+    service = making.service(broken, labels={label: CLUSTER_LOCAL})
+    outcome = making.reconcile(service, chosen=making.settings(compat))
+    assert outcome.keep == Keep(everything=True, hidden=hidden)
+
+
+@pytest.mark.parametrize("metadata", [None, {"labels": ["x"]}, {"labels": {}}])
+def test_labels_of_any_shape_ask_for_nothing(metadata: object) -> None:
+    assert not visibility.asks_to_be_private({"metadata": metadata})

@@ -99,7 +99,7 @@ class Carrying:
         """The routes of an owner as they are now."""
         if self._carrier is not None:
             keep = step.outcome.keep
-            hosts = self._hosts(obj) if keep.holds_any else ()
+            hosts = self._hosts(obj) if keep.holds_any or keep.hidden else ()
             self._carrier.carry(step.ref, step.emission.routes, keep, hosts=hosts)
             self.looked_at(step.ref)
 

@@ -222,8 +222,10 @@ class Proxies:
             self._publish(changes)
 
     def _note(self, changes: Mapping[snapshot.Key, bytes | None], mark: Mark) -> None:
-        """Remember the targets that are led to no longer."""
+        """Remember the tables that are made, and the targets that are led to no longer."""
         for (kind, name), body in changes.items():
+            if kind == names.ROUTES and body is not None:
+                self._inheritance.made(name)
             target = names.upstream(name).target if kind == names.CLUSTER else None
             if not isinstance(target, Service):
                 continue

@@ -33,21 +33,31 @@ class Inheritance:
         self._known: set[Ref] = set()
         self._ended: dict[str, None] = {}
         self._spaces: Counter[str] = Counter()
+        self._never: set[str] = set()
 
     def __contains__(self, key: object) -> bool:
         kind, name = cast(Key, key)
-        return kind in _OF_A_TABLE and name in self._tables
+        return kind in _OF_A_TABLE and name in self._tables and name not in self._never
 
     def __bool__(self) -> bool:
         return bool(self._tables)
 
     def note(self, owner: Ref, keep: Keep, hosts: Iterable[str]) -> None:
-        """An owner was looked at; `hosts` are those at which it may have been served."""
+        """An owner was looked at; `hosts` are those at which it may have been served: if it
+        asked to be hidden, nobody leaves them to the public any more."""
         self._forget(owner)
+        if keep.hidden:
+            for host in hosts:
+                self._bar(names.route_configuration(names.PUBLIC, host))
         if not keep.holds_any:
             self._known.add(owner)
         elif owner not in self._known:
-            self._leave(owner, tuple(_tables(hosts, hidden=keep.hidden)))
+            left = (name for name in _tables(hosts) if name not in self._never)
+            self._leave(owner, tuple(left))
+
+    def made(self, table: str) -> None:
+        """There is a table of this process: when it ends is known here from now on."""
+        self._never.add(table)
 
     def gone(self, owner: Ref) -> None:
         """There is no such owner any more."""
@@ -75,6 +85,11 @@ class Inheritance:
             return target.namespace in self._spaces
         return bool(self)
 
+    def _bar(self, table: str) -> None:
+        self._never.add(table)
+        if table in self._tables:
+            self._ended[table] = None
+
     def _leave(self, owner: Ref, tables: tuple[str, ...]) -> None:
         if tables:
             self._of[owner] = tables
@@ -98,8 +113,7 @@ def _less(counts: Counter[str], name: str) -> int:
     return counts[name] or counts.pop(name)
 
 
-def _tables(hosts: Iterable[str], *, hidden: bool) -> Iterator[str]:
-    """The tables of hosts; public ones do not outlive the wish to be hidden."""
+def _tables(hosts: Iterable[str]) -> Iterator[str]:
     for host in dict.fromkeys(hosts):
-        for listener in (names.LOCAL,) if hidden else (names.LOCAL, names.PUBLIC):
-            yield names.route_configuration(listener, host)
+        yield names.route_configuration(names.LOCAL, host)
+        yield names.route_configuration(names.PUBLIC, host)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import typer
 
 from ingressctl.api import dns
+from ingressctl.api.inferenceservices import ViewFault
 from ingressctl.api.refs import Raw
 from ingressctl.cli import options, scene, telling, walks
 from ingressctl.cli.output import Printer, safe
@@ -21,8 +22,8 @@ from ingressctl.cli.scene import Scene
 from ingressctl.core.table import Request, Table
 from ingressctl.core.world import World
 from ingressctl.dataplane.router.ports import Target
-from ingressctl.dataplane.router.walking import Graph, Walk
-from ingressctl.plan import explain, graphs, missing, written
+from ingressctl.dataplane.router.walking import Graph, Stub, Walk
+from ingressctl.plan import addressing, explain, graphs, missing, written
 
 _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 """What a method or the name of a header may be (RFC 9110 5.6.2)."""
@@ -134,25 +135,33 @@ def _walked(
     """The request through each graph that it may come to, and through those that are its
     steps. Raises CommandFault."""
 
-    def run_by_router(obj: Raw) -> Graph:
-        ready = graphs.runnable(obj, world, shown.settings, shown.providers)
-        return walks.graph(ready, shown.settings.compat)
+    def ready(obj: Raw) -> graphs.Runnable:
+        return graphs.runnable(obj, world, shown.settings, shown.providers)
+
+    compat = shown.settings.compat
 
     @cache
-    def behind(host: str) -> Graph | None:
+    def behind(host: str) -> Graph | Stub | None:
         obj = graphs.of_host(host, world, shown.settings)
-        return None if obj is None else run_by_router(obj)
+        try:
+            found = None if obj is None else ready(obj)
+        except ViewFault:  # what it does cannot be said: it answers as any service
+            return None
+        if found is None:
+            return None
+        return Stub(0) if found.stopped else walks.graph(found, compat)
 
-    def at(target: Target) -> Graph | None:
+    def at(target: Target) -> Graph | Stub | None:
+        """Routers listen for HTTP at the port of their Service."""
+        if target.tls or target.port != addressing.HTTP_PORT:
+            return None
         return behind(target.host)
 
-    met = [run_by_router(obj) for obj in graphs.met(answer, world)]
+    met = [walks.graph(ready(obj), compat) for obj in graphs.met(answer, world)]
     if met:
         walks.check_names(trial.answers, met, at)
     return {
-        graph.name: walks.walk(
-            graph, answer.request, trial, compat=shown.settings.compat, behind=at
-        )
+        graph.name: walks.walk(graph, answer.request, trial, compat=compat, behind=at)
         for graph in met
     }
 

@@ -12,14 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ingressctl.api.inferencegraphs import Spec
 from ingressctl.cli import suggesting
 from ingressctl.cli.output import safe
 from ingressctl.cli.problems import CommandFault
 from ingressctl.cli.router import patterns
 from ingressctl.core.differences import Compat
 from ingressctl.core.table import Request
-from ingressctl.dataplane.router import own, ports, settings, walking, wire
+from ingressctl.dataplane.router import ports, walking
 from ingressctl.dataplane.router.walking import Behind, Event, Graph, Stub, Walk
 from ingressctl.plan.graphs import Runnable
 
@@ -131,9 +130,6 @@ def graph(ready: Runnable, compat: Compat) -> Graph:
 def walk(graph: Graph, request: Request, trial: Trial, *, compat: Compat, behind: Behind) -> Walk:
     """What the router of a graph would do with a request."""
     method, path = request.method.encode(), request.path.encode()
-    own_one = _own(ports.Request(method, path, (), trial.body), graph.spec, compat)
-    if own_one is not None:
-        return Walk((), own_one.status, own_one.body)
     headers = [
         (name.encode("latin-1", "replace"), text.encode("latin-1", "replace"))
         for name, text in request.headers.items()
@@ -146,17 +142,6 @@ def walk(graph: Graph, request: Request, trial: Trial, *, compat: Compat, behind
         chance=random.Random(trial.seed).random,
         behind=behind,
     )
-
-
-def _own(request: ports.Request, spec: Spec, compat: Compat) -> ports.Answer | None:
-    """What the router itself says before any step; None if the graph is asked."""
-    rules = settings.of_graph(spec, compat, max_request_bytes=None)
-    limit = rules.limits.body_bytes
-    answer = own.answer(request, rules.manner, unready=False)
-    if answer is None and limit is not None and len(request.body) > limit:
-        text = f"the body is larger than {limit} bytes"
-        return ports.Answer(413, (), wire.error_body(text))
-    return answer
 
 
 def lines(graph: str, walk: Walk, *, trace: bool) -> Iterator[str]:

@@ -36,6 +36,7 @@ class Runnable(Value, frozen=True):
     ref: Ref
     spec: Spec
     propagate: str | None
+    stopped: bool = False
 
 
 def met(answer: Explanation, world: World) -> tuple[Raw, ...]:
@@ -90,7 +91,7 @@ def runnable(
         propagate = pods.propagated(configuration.router(reads), reads)
     except configmaps.ConfigFault:
         propagate = None
-    return Runnable(graph.ref, spec, propagate)
+    return Runnable(graph.ref, spec, propagate, graph.stopped)
 
 
 def of_owners(

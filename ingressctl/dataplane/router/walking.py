@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ import orjson
 
 from ingressctl.api.inferencegraphs import Spec
 from ingressctl.core.differences import Compat
-from ingressctl.dataplane.router import addresses, engine
+from ingressctl.dataplane.router import addresses, engine, own, settings, wire
 from ingressctl.dataplane.router.nodes import Telling
 from ingressctl.dataplane.router.ports import (
     Answer,
@@ -36,8 +37,8 @@ FALLBACK = " (fallback)"
 
 JSON = (b"content-type", b"application/json")
 
-DEEPEST = 8
-"""Graphs below each other that are walked through: loops of them are refused, but may be there."""
+MOST_CALLS = 1000
+"""After so many no further graph is walked through: graphs of graphs multiply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Graph:
     propagate: list[str] | None
 
 
-Behind = Callable[[Target], Graph | None]
-"""The graph whose router answers there."""
+Behind = Callable[[Target], Graph | Stub | None]
+"""The graph whose router answers there, or what is known to be there instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +102,14 @@ def walk(
     behind: Behind,
 ) -> Walk:
     """Run a request. `stubs` are by the names that `names` gives of a step."""
-    return asyncio.run(_walked(graph, request, _Rules(stubs, compat, chance, behind), 1))
+    return asyncio.run(_walked(graph, request, _Rules(stubs, compat, chance, behind), ()))
 
 
-async def _walked(graph: Graph, request: Request, rules: _Rules, depth: int) -> Walk:
-    book = _Book(graph.name, rules, depth)
+async def _walked(graph: Graph, request: Request, rules: _Rules, above: tuple[str, ...]) -> Walk:
+    own_one = _own(request, graph.spec, rules.compat)
+    if own_one is not None:
+        return Walk((), own_one.status, own_one.body)
+    book = _Book(graph.name, rules, (*above, graph.name))
     made = engine.build(
         graph.spec,
         propagate=graph.propagate,
@@ -117,6 +121,17 @@ async def _walked(graph: Graph, request: Request, rules: _Rules, depth: int) -> 
     )
     answer = await _answered(made, request)
     return Walk(tuple(book.events), answer.status, answer.body)
+
+
+def _own(request: Request, spec: Spec, compat: Compat) -> Answer | None:
+    """What the router itself says before any step; None if the graph is asked."""
+    rules = settings.of_graph(spec, compat, max_request_bytes=None)
+    limit = rules.limits.body_bytes
+    answer = own.answer(request, rules.manner, unready=False)
+    if answer is None and limit is not None and len(request.body) > limit:
+        text = f"the body is larger than {limit} bytes"
+        return Answer(413, (), wire.error_body(text))
+    return answer
 
 
 def names(graph: str, node: str, step: str, target: Target) -> tuple[str, ...]:
@@ -136,7 +151,7 @@ def known(graph: Graph, behind: Behind) -> Iterator[str]:
         for node, step, target in _steps(here.spec):
             yield from names(here.name, node, step, target)
             inner = behind(target)
-            if inner is not None and inner.name not in seen:
+            if isinstance(inner, Graph) and inner.name not in seen:
                 seen.add(inner.name)
                 waiting.append(inner)
 
@@ -175,6 +190,7 @@ class _Rules:
     compat: Compat
     chance: Callable[[], float]
     behind: Behind
+    calls: Iterator[int] = field(default_factory=itertools.count)
 
 
 @dataclass(slots=True)
@@ -183,7 +199,7 @@ class _Book(Telling):
 
     graph: str
     rules: _Rules
-    depth: int
+    way: tuple[str, ...]
     events: list[Event] = field(default_factory=list)
     _at: tuple[str, str] = ("", "")
 
@@ -235,20 +251,25 @@ class _Book(Telling):
         """The same with its answer: as it was told, that of the graph there, or a model's."""
         stubs = self.rules.stubs
         called = names(self.graph, event.node, event.step, target)
-        stub = next((stubs[name] for name in called if name in stubs), None)
-        graph = self.rules.behind(target) if stub is None and self.depth < DEEPEST else None
-        if graph is not None:
-            walked = await _walked(graph, request, self.rules, self.depth + 1)
-            return replace(
-                event,
-                got=walked.body,
-                status=walked.status,
-                graph=graph.name,
-                within=walked.events,
-            )
-        stub = stub or Stub()
+        told = (stubs[name] for name in called if name in stubs)
+        there = next(told, None) or self.rules.behind(target)
+        if isinstance(there, Graph):
+            return await self._within(event, there, request)
+        stub = there or Stub()
         got = _model(target, request.body) if stub.body is None else stub.body
         return replace(event, got=got if stub.status else b"", status=stub.status)
+
+    async def _within(self, event: Event, graph: Graph, request: Request) -> Event:
+        if graph.name in self.way:
+            return replace(event, text=f"{event.text} ({graph.name} again: that never ends)")
+        if next(self.rules.calls) >= MOST_CALLS:
+            return replace(
+                event, text=f"{event.text} (not walked through: too many calls)", status=200
+            )
+        walked = await _walked(graph, request, self.rules, self.way)
+        return replace(
+            event, got=walked.body, status=walked.status, graph=graph.name, within=walked.events
+        )
 
 
 @dataclass(frozen=True, slots=True)

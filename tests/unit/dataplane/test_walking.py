@@ -23,7 +23,7 @@ def walked(
     *,
     compat: str = "better",
     chance: float = 0.0,
-    inner: Mapping[str, Graph] = MappingProxyType({}),
+    inner: Mapping[str, Graph | Stub] = MappingProxyType({}),
     **stubs: Stub,
 ) -> Walk:
     return walking.walk(
@@ -160,16 +160,44 @@ def test_a_step_that_is_a_graph_is_walked_through() -> None:
 
 
 def test_graphs_that_call_each_other_come_to_an_end() -> None:
+    """Where one is met again nobody would ever answer."""
     nodes = {"root": node("Sequence", model("one"))}
-    walk = walked(nodes, {}, inner={"one": graph("graph", nodes)})
-    depth, event = 0, calls(walk)[0]
-    while event.within:
-        depth, event = depth + 1, event.within[0]
-    assert depth == walking.DEEPEST - 1
-    assert walk.status == 200
+    inner = {"one": graph("inner", {"root": node("Sequence", model("two"))})}
+    walk = walked(nodes, {}, inner=inner | {"two": graph("graph", nodes)})
+    (event,) = calls(walk)[0].within
+    assert (event.status, event.within) == (0, ())
+    assert event.text.endswith("(graph again: that never ends)")
+    assert walk.status == 502
     assert set(walking.known(graph("graph", nodes), lambda _: graph("graph", nodes)))
 
 
 def test_what_the_reference_leaves_without_an_answer_has_no_status() -> None:
     walk = walked({"root": node("Sequence")}, {}, compat="kserve")
     assert (walk.status, walk.body, walk.events) == (0, b"", ())
+
+
+def test_graphs_of_graphs_are_walked_through_so_many_times() -> None:
+    def below(depth: int) -> dict[str, Any]:
+        return {"root": node("Ensemble", *(model(f"{name}{depth + 1}") for name in "abcd"))}
+
+    places = [(f"{name}{depth}", depth) for name in "abcd" for depth in range(1, 9)]
+    inner = {name: graph(name, below(depth)) for name, depth in places}
+    walk = walked(below(0), {}, inner=inner)
+    waiting, walks = list(walk.events), 0
+    while waiting:
+        event = waiting.pop()
+        walks += bool(event.graph)
+        waiting += event.within
+    assert walks == walking.MOST_CALLS
+
+
+def test_a_graph_within_says_first_what_its_router_says_itself() -> None:
+    small = Graph("small", inferencegraphs.of_raw({"nodes": INNER, "maxRequestBytes": 3}), None)
+    nodes = {"root": node("Sequence", model("two"))}
+    walk = walked(nodes, {"dogs": 1}, inner={"two": small})
+    assert (calls(walk)[0].status, calls(walk)[0].within) == (413, ())
+
+
+def test_what_is_known_to_stand_there_answers() -> None:
+    nodes = {"root": node("Sequence", model("two"))}
+    assert walked(nodes, {}, inner={"two": Stub(0)}).status == 502

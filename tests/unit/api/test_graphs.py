@@ -309,7 +309,20 @@ def test_conditions_that_decide_nothing(condition: str) -> None:
     assert warned(switch(condition), KSERVE) == {}
 
 
-@pytest.mark.parametrize("condition", ["a", "[@this].#(source==client)", "a.#(b==1)", "a.#"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a",
+        "[@this].#(source==client)",
+        "a.#(b==1)",
+        "a.#",
+        r"a\<\=1",
+        "vocab.<s>",
+        '@pretty:{"indent":"=>"}',
+        "a.#(\nx==1\n)",
+        'a.#(b=="x)>=1").c',
+    ],
+)
 def test_conditions_that_decide(condition: str) -> None:
     assert warned(switch(condition)) == {}
 

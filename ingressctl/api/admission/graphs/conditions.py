@@ -15,8 +15,9 @@ from ingressctl.api.admission.refusals import Refusal
 
 _BRACKETS = re.compile(r"^[\w.]*\w\[\d+\]")
 """An index as other languages write it; here it is part of a key."""
-_QUERY = re.compile(r"#\(.*\)")
-_COMPARES = re.compile(r"[=!<>]=|[<>]")
+_COMPARES = re.compile(r"""[=!<>]=|[<>]\s*[-\d"']""")
+_TEXT = re.compile(r'''\\.|"(?:[^"\\]|\\.)*"''', re.DOTALL)
+"""A sign that is escaped, or what is quoted: text, whatever is in it."""
 
 
 def refusals(place: Place) -> Iterator[Refusal]:
@@ -50,7 +51,7 @@ def _why_constant(text: str) -> str:
         return "conditions have no && and ||; what follows the operator is a text to compare with"
     if _BRACKETS.search(text) or text.startswith("$."):
         return "a path has no brackets for an index and no $: write instances.0.kind"
-    if _COMPARES.search(_QUERY.sub("", text)):
+    if _COMPARES.search(_keys(text)):
         return (
             "only a query compares; here the operator is part of a key. Of the request's own "
             'fields it is [@this].#(kind=="slow")'
@@ -64,3 +65,13 @@ def _why_constant(text: str) -> str:
     if text == "@this":
         return "it holds for every request"
     return "a literal is always there" if text.startswith("!") else ""
+
+
+def _keys(path: str) -> str:
+    """A path without what stands in brackets: queries, paths of paths, a modifier's argument."""
+    depth, kept = 0, []
+    for sign in _TEXT.sub('"', path):
+        depth -= sign in ")}]"
+        kept.append("" if depth else sign)
+        depth += sign in "({["
+    return "".join(kept)

@@ -55,7 +55,7 @@ class ContainerPort(Open):
     """A port of a container; its name decides on gRPC (spec/kserve-runtimes.md 8)."""
 
     name: str | None = None
-    containerPort: int
+    containerPort: Int32
     protocol: str = "TCP"
 
 
@@ -89,5 +89,5 @@ class Pod(Open):
 class WorkerSpec(Pod):
     """The workers of a multi-node predictor."""
 
-    pipelineParallelSize: int | None = None
-    tensorParallelSize: int | None = None
+    pipelineParallelSize: Int64 | None = None
+    tensorParallelSize: Int64 | None = None

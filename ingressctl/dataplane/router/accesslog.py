@@ -40,12 +40,14 @@ class AccessLog:
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
         """It was answered; a status of 0 tells that the client had left."""
         self._then.ended(request, status, size, seconds)
-        self._write(_entry(request, status, size, seconds))
+        sizes = {"bytes_in": len(request.body), "bytes_out": size, "seconds": round(seconds, 6)}
+        self._write({"ts": _now(), **_asked(request), "status": status, **sizes, **_names(request)})
 
-    def refused(self, status: int, cause: str) -> None:
+    def refused(self, status: int, cause: str, request: Request | None = None) -> None:
         """It was not taken for the graph."""
-        self._then.refused(status, cause)
-        self._write({"ts": _now(), "status": status, "cause": cause})
+        self._then.refused(status, cause, request)
+        asked, names = (_asked(request), _names(request)) if request else ({}, {})
+        self._write({"ts": _now(), **asked, "status": status, "cause": cause, **names})
 
     def _write(self, entry: dict[str, object]) -> None:
         line = orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
@@ -68,20 +70,15 @@ class AccessLog:
             self._size = 0
 
 
-def _entry(request: Request, status: int, size: int, seconds: float) -> dict[str, object]:
-    found: dict[str, object] = {
-        "ts": _now(),
-        "method": request.method.decode("latin-1"),
-        "path": request.target.partition(b"?")[0].decode("latin-1"),
-        "status": status,
-        "bytes_in": len(request.body),
-        "bytes_out": size,
-        "seconds": round(seconds, 6),
-    }
-    for name, value in request.headers:
-        if name in _KEPT:
-            found[_KEPT[name]] = value.decode("latin-1")
-    return found
+def _asked(request: Request) -> dict[str, str]:
+    path = request.target.partition(b"?")[0]
+    return {"method": request.method.decode("latin-1"), "path": path.decode("latin-1")}
+
+
+def _names(request: Request) -> dict[str, str]:
+    """By which others know the request, and who sent it."""
+    kept = (field for field in request.headers if field[0] in _KEPT)
+    return {_KEPT[name]: value.decode("latin-1") for name, value in kept}
 
 
 def _now() -> str:

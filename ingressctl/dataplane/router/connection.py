@@ -195,7 +195,7 @@ class Connection(asyncio.Protocol):
         answer = own.answer(request, self._settings.manner, unready=server.unready)
         if answer is not None:
             if answer.status == 405:  # probes are not requests of the graph
-                server.watcher.refused(answer.status, own.ONLY_POST)
+                server.watcher.refused(answer.status, own.ONLY_POST, request)
             self._reply(answer.status, answer.headers, answer.body)
             return
         self._began = perf_counter()

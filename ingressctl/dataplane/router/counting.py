@@ -128,7 +128,7 @@ class Counts:
         """It was answered, or its client has left."""
         self._graph.end(status or "cancelled", seconds)
 
-    def refused(self, status: int, cause: str) -> None:
+    def refused(self, status: int, cause: str, request: Request | None = None) -> None:
         """The server did not take it for the graph."""
         self._graph.refused(status)
 

@@ -35,8 +35,8 @@ class Watcher(Protocol):
         """It was answered with a status; 0 if the client had left."""
         ...
 
-    def refused(self, status: int, cause: str) -> None:
-        """What came was not taken for the graph, and never begun."""
+    def refused(self, status: int, cause: str, request: Request | None = None) -> None:
+        """What came was not taken for the graph, and never begun; some could be read."""
         ...
 
 
@@ -49,7 +49,7 @@ class Blind:
     def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
         """Nothing."""
 
-    def refused(self, status: int, cause: str) -> None:
+    def refused(self, status: int, cause: str, request: Request | None = None) -> None:
         """Nothing."""
 
 

@@ -79,7 +79,8 @@ async def test_serves_counts_and_logs() -> None:
     assert code == 0
     entry, other, broken = map(json.loads, out.splitlines())
     assert (entry["method"], entry["path"], entry["status"]) == ("POST", "/", 200)
-    assert (other["status"], other["cause"]) == (405, "only POST runs the graph")
+    assert (other["method"], other["path"], other["status"]) == ("GET", "/metrics", 405)
+    assert other["cause"] == "only POST runs the graph"
     assert (broken["status"], broken["cause"]) == (400, "the request is not well-formed HTTP/1.1")
     assert all(json.loads(line)["level"] == "info" for line in talk.splitlines())
 

@@ -66,15 +66,24 @@ async def measured(bed: Bed, size: int) -> dict[str, float]:
     """All measures, one after the other."""
     figures: dict[str, float] = {}
     async with cluster.connected(bed.kubeconfig) as client:
-        marker = asyncio.create_task(cluster.Marker(client).run())
+        marker = cluster.Marker(client)
+        marking = asyncio.create_task(marker.run())
         try:
             await fill(bed, client, size, figures)
             await start(bed, figures)
+            tell(figures)
             await cold(bed, client, size, figures)
+            tell(figures)
+            await marker.caught_up()
             await edits(bed, client, size, figures)
         finally:
-            marker.cancel()
+            marking.cancel()
     return figures
+
+
+def tell(figures: dict[str, float]) -> None:
+    """What is known so far, for the rest takes minutes and may fail."""
+    say(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
 
 
 def say(text: str) -> None:
@@ -163,6 +172,7 @@ async def edits(bed: Bed, client: Client, size: int, figures: dict[str, float]) 
     figures["edit_to_plain"] = figures["edit_p50_ms"] / figures["plain_ms"]
     figures["edit_p99_ms"] = times[max(0, int(rounds * 0.99) - 1)] * 1000
     figures["edit_cpu_ms"] = (processes.cpu(controller.pid) - before) / rounds * 1000
+    tell(figures)
     say("the domain changes")
     began = time.monotonic()
     await client.send(
@@ -197,15 +207,23 @@ async def edit(client: Client, number: int, percent: int) -> float:
 
 
 async def shown(client: Client, space: str, name: str, version: str, percent: int) -> float:
-    """When a watch shows that share on the route."""
+    """When a watch shows that share on the route. One that is too late begins anew."""
     query = {"fieldSelector": f"metadata.name={name}", "resourceVersion": version}
     where = cluster.root(BY_IDENTITY[cluster.HTTP_ROUTE], space)
-    async for line in client.watch(where, query, silence=60):
-        obj = json.loads(line)["object"]
-        backends = [backend for rule in obj["spec"]["rules"] for backend in rule["backendRefs"]]
-        if any(backend.get("weight") == percent for backend in backends):
-            return time.monotonic()
-    raise AssertionError("the watch ended")
+    while True:
+        async for line in client.watch(where, query, silence=60):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                break
+            if has_share(event["object"], percent):
+                return time.monotonic()
+        query = {"fieldSelector": query["fieldSelector"]}
+
+
+def has_share(route: dict[str, Any], percent: int) -> bool:
+    """Whether some backend of a route has it."""
+    backends = [backend for rule in route["spec"]["rules"] for backend in rule["backendRefs"]]
+    return any(backend.get("weight") == percent for backend in backends)
 
 
 async def plain(client: Client, number: int) -> float:

@@ -186,6 +186,12 @@ class Marker:
     def state(self, informer: Informer, state: State, message: str) -> None:
         """As informers.Listener."""
 
+    async def caught_up(self) -> None:
+        """Return when a gateway has said its word about all there is."""
+        while not self._queue.empty():
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
+
     async def _work(self) -> None:
         while True:
             obj = await self._queue.get()

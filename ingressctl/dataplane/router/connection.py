@@ -140,7 +140,8 @@ class Connection(asyncio.Protocol):
         """The client did not send the whole request in its time."""
         cut = None if self._settings.manner.refuses_cut_bodies else self._intake.cut()
         if cut is None:
-            self._refuse(Refusal(408, "the request did not come in time"))
+            cause = "the request did not come in time"
+            self._refuse(Refusal(408, cause, self._intake.readable()))
         else:
             self._intake.over = True
             self._take(Taken(cut, keep_alive=False, chunks=True))
@@ -286,7 +287,7 @@ class Connection(asyncio.Protocol):
         self._ending = True
         self._intake.over = True
         self._out.keep = False
-        self._server.watcher.refused(refusal.status, refusal.cause)
+        self._server.watcher.refused(refusal.status, refusal.cause, refusal.request)
         body = wire.error_body(refusal.cause)
         headers = (wire.JSON, own.ALLOW) if refusal.status == 405 else (wire.JSON,)
         self._out.whole(refusal.status, headers, body, date=self._server.date)

@@ -32,10 +32,13 @@ class Limits:
 
 
 class Refusal(NamedTuple):
-    """A request that is not taken: what it is answered with. The connection ends after it."""
+    """A request that is not taken: what it is answered with. The connection ends after it.
+
+    `request` is as much of it as could be read, without its body."""
 
     status: int
     cause: str
+    request: Request | None = None
 
 
 class Taken(NamedTuple):
@@ -165,6 +168,12 @@ class Intake:
             return None
         return Request(self._parser.get_method(), self._url, self._headers, b"".join(self._body))
 
+    def readable(self) -> Request | None:
+        """The request that is under way without its body, once its target is known."""
+        if self.phase == "between" or not self._url or self._parser is None:
+            return None
+        return Request(self._parser.get_method(), self._url, self._headers, b"")
+
     def close(self) -> None:
         """Nothing more comes. The parser knows the intake, and nobody looks for circles."""
         self.over = True
@@ -187,7 +196,7 @@ class Intake:
     def _refuse(self, status: int, cause: str) -> None:
         if not self.over:
             self.over = True
-            self.arrived.append(Refusal(status, cause))
+            self.arrived.append(Refusal(status, cause, self.readable()))
 
     def _stop(self, status: int, cause: str) -> _Refused:
         self._refuse(status, cause)

@@ -47,10 +47,10 @@ class Program:
     def signal(self, number: int = signal.SIGTERM) -> None:
         self.process.send_signal(number)
 
-    async def ask(self, body: bytes = b"{}") -> tuple[int, bytes]:
+    async def ask(self, body: bytes = b"{}", *lines: bytes) -> tuple[int, bytes]:
         """One request on a connection of its own."""
         async with await Raw.to(self.port) as client:
-            client.send(post(body))
+            client.send(post(body, *lines))
             return await client.answer()
 
     async def get(self, path: bytes, port: int = 0) -> tuple[int, bytes]:

@@ -70,6 +70,7 @@ async def test_serves_counts_and_logs() -> None:
         assert await router.ask(b"{}") == (200, b'{"path": "/", "body": "{}"}')
         assert (await router.get(b"/metrics"))[0] == 405
         assert (await router.get(b"/a b"))[0] == 400
+        assert (await router.ask(b"{}", b"Host: again", b"X-Request-Id: r1"))[0] == 400
         assert await router.number('ingressctl_router_requests_total{code="200"}') == 1
         labels = 'node="root",step="a"'
         assert await router.number(f"ingressctl_router_step_seconds_count{{{labels}}}") == 1
@@ -77,11 +78,17 @@ async def test_serves_counts_and_logs() -> None:
         router.signal(signal.SIGINT)
         code, out, talk = await router.end()
     assert code == 0
-    entry, other, broken = map(json.loads, out.splitlines())
+    entry, other, broken, twice = map(json.loads, out.splitlines())
     assert (entry["method"], entry["path"], entry["status"]) == ("POST", "/", 200)
     assert (other["method"], other["path"], other["status"]) == ("GET", "/metrics", 405)
     assert other["cause"] == "only POST runs the graph"
     assert (broken["status"], broken["cause"]) == (400, "the request is not well-formed HTTP/1.1")
+    assert (twice["method"], twice["path"], twice["cause"]) == (
+        "POST",
+        "/",
+        "there must be one Host",
+    )
+    assert twice["request_id"] == "r1"
     assert all(json.loads(line)["level"] == "info" for line in talk.splitlines())
 
 

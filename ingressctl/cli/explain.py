@@ -103,6 +103,8 @@ def command(
         if made.is_incomplete and told.missed:
             printer.warn("warning: no answer is printed, for what may take the request is missing")
         else:
+            if trial and not walked and not told.missed:
+                printer.warn("warning: -d is for graphs, and no graph is behind this host")
             _print(told, walked, printer, form, trace=trace)
         telling.end(
             fault=broken or made.is_incomplete,

@@ -302,6 +302,7 @@ def switch(condition: str) -> dict[str, Any]:
         "$.instances",
         'kind=="slow"',
         "instances.0.x>0.5",
+        "instances.#(x>0.5 and y<2)",
     ],
 )
 def test_conditions_that_decide_nothing(condition: str) -> None:
@@ -321,6 +322,8 @@ def test_conditions_that_decide_nothing(condition: str) -> None:
         '@pretty:{"indent":"=>"}',
         "a.#(\nx==1\n)",
         'a.#(b=="x)>=1").c',
+        'a.#(b=="cats and dogs")',
+        "a.#(b==cats).and",
     ],
 )
 def test_conditions_that_decide(condition: str) -> None:

@@ -16,8 +16,16 @@ from ingressctl.api.admission.refusals import Refusal
 _BRACKETS = re.compile(r"^[\w.]*\w\[\d+\]")
 """An index as other languages write it; here it is part of a key."""
 _COMPARES = re.compile(r"""[=!<>]=|[<>]\s*[-\d"']""")
+_JOINED = re.compile(r"#\([^()\"]*[=<>%][^()\"]*\s(?:and|or)\s")
 _TEXT = re.compile(r'''\\.|"(?:[^"\\]|\\.)*"''', re.DOTALL)
 """A sign that is escaped, or what is quoted: text, whatever is in it."""
+
+
+COMPARES = "only a query compares, what is in #(...); here the operator is part of a key"
+YIELDING = (
+    "write a path that yields something only when the step is wanted, such as "
+    "predictions.#(score>0.5)"
+)
 
 
 def refusals(place: Place) -> Iterator[Refusal]:
@@ -35,13 +43,14 @@ def refusals(place: Place) -> Iterator[Refusal]:
 
 def constant(place: Place) -> Iterator[Refusal]:
     """A condition that does not decide what its text says."""
-    why = _why_constant(place.step.condition.strip())
+    text = place.step.condition.strip()
+    compares = bool(_COMPARES.search(_keys(text)))
+    why = COMPARES if compares else _why_constant(text)
     if why:
         yield Refusal(
             f"{place} has the condition {place.step.condition!r}: {why}",
             f"{place.path}.condition",
-            "write a path that yields something only when the step is wanted, such as "
-            "predictions.#(score>0.5)",
+            f"write [@this].#({text})" if compares else YIELDING,
             "IG-R21",
         )
 
@@ -51,11 +60,8 @@ def _why_constant(text: str) -> str:
         return "conditions have no && and ||; what follows the operator is a text to compare with"
     if _BRACKETS.search(text) or text.startswith("$."):
         return "a path has no brackets for an index and no $: write instances.0.kind"
-    if _COMPARES.search(_keys(text)):
-        return (
-            "only a query compares; here the operator is part of a key. Of the request's own "
-            'fields it is [@this].#(kind=="slow")'
-        )
+    if _JOINED.search(text):
+        return "conditions have no and and or; what follows them is a text to compare with"
     if text.endswith(")#"):
         return "the list of all matches is always there, even when it is empty"
     if text.startswith("{") and text.endswith("}"):

@@ -31,14 +31,32 @@ async def stubs() -> AsyncIterator[Stubs]:
     await made.stop()
 
 
-def filled(replica: Replica, stubs: Stubs) -> Replica:
-    """Two services, each with a route; nothing is complete yet."""
+def placed(replica: Replica, stubs: Stubs) -> Replica:
+    """Two services, without a route; nothing is complete yet."""
     for identity in (ONE, OTHER):
         address = stubs.address(identity)
         assert address is not None
         replica.put(*service(identity.service, address))
-        replica.carry(route(identity.service))
     return replica
+
+
+def filled(replica: Replica, stubs: Stubs) -> Replica:
+    """The same with a route of each."""
+    placed(replica, stubs).carry(route("one"), route("other"))
+    return replica
+
+
+@contextlib.asynccontextmanager
+async def succeeding(first: Replica, second: Replica, ports: list[int]) -> AsyncIterator[None]:
+    """An Envoy that the first of two complete replicas serves; the second ends with the block."""
+    data = certificates()
+    for replica in (first, second):
+        replica.trust(data)
+        replica.proxies.complete()
+    await first.serve()
+    async with running(ports, data):
+        yield
+    await second.end()
 
 
 def route(name: str, target: str = "") -> makers.Route:
@@ -219,23 +237,17 @@ async def test_another_replica_takes_over_without_a_dropped_request(
     stubs: Stubs, client: Client, gateway_port: int, ports: list[int]
 ) -> None:
     """And what changed while there was no stream is told, what went is taken away."""
-    data = certificates()
     first = filled(Replica(ports[0], gateway_port), stubs)
     first.carry(route("gone", "one"))
     second = filled(Replica(ports[1], gateway_port), stubs)
     second.carry(route("new", "one"))
-    for replica in (first, second):
-        replica.trust(data)
-        replica.proxies.complete()
-    await first.serve()
-    async with running(ports, data):
+    async with succeeding(first, second, ports):
         await client.answers("gone")
         async with client.steadily("one"):
             await first.end()
             await second.serve()
             await client.answers("new")
             await client.answers("gone", 404)
-    await second.end()
 
 
 UNKNOWN = Keep(everything=True)
@@ -253,19 +265,11 @@ async def inherited(
 ) -> AsyncIterator[Replica]:
     """An Envoy that the process before has given both routes; its successor, which is yielded,
     knows only that of `other`."""
-    data = certificates()
-    first, second = filled(Replica(ports[0], gateway_port), stubs), Replica(ports[1], gateway_port)
-    for name, identity in (("one", ONE), ("other", OTHER)):
-        address = stubs.address(identity)
-        assert address is not None
-        second.put(*service(name, address))
+    first = filled(Replica(ports[0], gateway_port), stubs)
+    second = placed(Replica(ports[1], gateway_port), stubs)
     second.carry(route("other"), *([also] if also else []))
     second.proxies.carry(makers.owner("one").ref, (), UNKNOWN, hosts=ONE_HOST)
-    for replica in (first, second):
-        replica.trust(data)
-        replica.proxies.complete()
-    await first.serve()
-    async with running(ports, data):
+    async with succeeding(first, second, ports):
         await client.answers("one")
         async with client.steadily("one"):
             await first.end()
@@ -273,7 +277,6 @@ async def inherited(
             second.carry(route("there", "other"))
             await client.answers("there")
         yield second
-    await second.end()
 
 
 async def test_what_a_successor_cannot_know_stays_as_it_is(

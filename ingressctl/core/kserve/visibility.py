@@ -12,6 +12,7 @@ from ingressctl.api.inferenceservices import (
 )
 from ingressctl.api.refs import Raw
 from ingressctl.core.kserve.served import Served
+from ingressctl.core.outcome import Keep
 from ingressctl.core.world import Reads
 
 
@@ -33,6 +34,13 @@ def asks_to_be_private(obj: Raw) -> bool:
     metadata = obj.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
     return isinstance(labels, Mapping) and labelled_either(labels)
+
+
+def stays(obj: Raw, *, hides: bool) -> Keep:
+    """What there is stays after a failure, but, where a difference `hides`, for what shows an
+    owner outside that asked to be private. The mode may be what cannot be known: then the label
+    of either counts."""
+    return Keep(everything=True, hidden=hides and asks_to_be_private(obj))
 
 
 def standard_local(service: Served, ingress: IngressConfig, reads: Reads) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from ingressctl.api import configchecks, configmaps
 from ingressctl.api.admission import Refusal
 from ingressctl.api.inferenceservices import MODE_ANNOTATION, ViewFault
-from ingressctl.api.refs import Raw, Ref, labels_of
+from ingressctl.api.refs import Raw, Ref
 from ingressctl.core import findings
 from ingressctl.core.conditions import Conditions
 from ingressctl.core.kserve import configuration, initial_scale, visibility
@@ -42,7 +41,7 @@ def reconcile(obj: Raw, *, reads: Reads, now: datetime) -> Outcome:
     try:
         graph = view.of(obj, reads.world)
     except ViewFault as fault:
-        return _unreadable(fault, labels_of(obj), reads)
+        return _unreadable(fault, _stays(obj, reads))
     if graph.leaving:
         return Outcome(keep=Keep(everything=True))
     try:
@@ -206,11 +205,8 @@ def _is_hidden(scope: Scope) -> bool:
     )
 
 
-def _stays(labels: Mapping[str, str], reads: Reads) -> Keep:
-    """What there is stays after a failure, but for what shows a graph outside that asked to be
-    private. The mode may be what cannot be known: then the label of either counts."""
-    hidden = visibility.labelled_either(labels) and reads.differs("IG-R4")
-    return Keep(everything=True, hidden=hidden)
+def _stays(obj: Raw, reads: Reads) -> Keep:
+    return visibility.stays(obj, hides=reads.differs("IG-R4"))
 
 
 def _unresolved(scope: Scope, problems: tuple[Problem, ...]) -> tuple[Finding, ...]:
@@ -258,7 +254,7 @@ def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> O
     told = _about_config(reads) if where == "config" else ()
     if not reads.differs("IG-R6"):
         events = (Event("Warning", reason, text),) if reason == "ServerlessModeRejected" else ()
-        stays = _stays(graph.labels, reads)
+        stays = _stays(graph.raw, reads)
         return Outcome(faults=(fault,), events=events, findings=told, keep=stays)
     conditions = Conditions.load((status.ROUTER,), graph.status.get("conditions") or ())
     conditions.set(status.ROUTER, "False", reason, text)
@@ -267,7 +263,7 @@ def _failed(graph: Graph, reads: Reads, reason: str, text: str, where: Any) -> O
         faults=(fault,),
         status=made,
         findings=told,
-        keep=_stays(graph.labels, reads),
+        keep=_stays(graph.raw, reads),
     )
 
 
@@ -280,10 +276,10 @@ def _about_config(reads: Reads) -> tuple[Finding, ...]:
     return tuple(configuration.refused(place, fault) for fault in found)
 
 
-def _unreadable(fault: ViewFault, labels: Mapping[str, str], reads: Reads) -> Outcome:
+def _unreadable(fault: ViewFault, keep: Keep) -> Outcome:
     finding = Finding.of("IC1301", fault.ref, path=fault.path, text=fault.text)
     return Outcome(
         findings=(finding,),
         faults=(Fault(str(fault), "admission", fault.path),),
-        keep=_stays(labels, reads),
+        keep=keep,
     )

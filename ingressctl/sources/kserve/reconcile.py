@@ -213,10 +213,7 @@ def _only_mode(service: InferenceService, reads: Reads) -> Outcome:
 
 
 def _stays(obj: Raw, reads: Reads) -> Keep:
-    """What there is stays after a failure, but for what shows a service outside that asked to
-    be private (Q7). The mode may be what cannot be known: then the label of either counts."""
-    hidden = reads.differs("Q7") and visibility.asks_to_be_private(obj)
-    return Keep(everything=True, hidden=hidden)
+    return visibility.stays(obj, hides=reads.differs("Q7"))
 
 
 def _without_knative(draft: Draft, keep: Keep) -> Outcome:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Protocol
 
+from ingressctl.dataplane.router.backlog import Backlog
+
 LEAST, MOST = 16, 1024
 """Between these the limit moves when nobody has set it."""
 
@@ -40,7 +42,7 @@ class Comer(Protocol):
 
 class Admission:
     """First come, first served. `limit` graphs run, up to `most` where there is room for more,
-    and `queue` further ones may wait.
+    and `queue` further ones may wait. `backlog` knows how much of them is in memory.
     """
 
     def __init__(self, *, limit: int, queue: int, most: int = 0) -> None:
@@ -48,6 +50,7 @@ class Admission:
         self._most = max(limit, most)
         self.queue = queue
         self.running = 0
+        self.backlog = Backlog()
         self._line: deque[Comer] = deque()
         self._gone = 0
         self._bytes = self._looks = 0
@@ -60,16 +63,19 @@ class Admission:
 
     def come(self, comer: Comer) -> bool:
         """Let it run, now or when it is its turn; False if the line is full."""
+        self.backlog.came(comer.size)
         if not self._line and self._has_room(comer):
             self._begin(comer)
             return True
         if self.waiting >= self.queue:
             return False
         self._line.append(comer)
+        self.backlog.add(comer.size)
         return True
 
-    def give_up(self) -> None:
+    def give_up(self, comer: Comer) -> None:
         """One that waits is `gone`: it keeps its place and is passed over."""
+        self.backlog.remove(comer.size)
         self._gone += 1
         if self._gone > 64 and self._gone > len(self._line) // 2:
             self._line = deque(comer for comer in self._line if not comer.gone)
@@ -81,6 +87,7 @@ class Admission:
         if self._heavy:
             self._lighten(comer)
         self._admit()
+        self.backlog.ease()
 
     def paced(self, late: float) -> None:
         """A look of the clock, which came so late: move the limit."""
@@ -94,6 +101,7 @@ class Admission:
         elif late < ON_TIME and self._line and self.running >= self.limit < self._most:
             self.limit = min(self._most, self.limit * 2)
         self._admit()
+        self.backlog.lapse()
 
     def _has_room(self, comer: Comer) -> bool:
         if self.running < self._least:
@@ -122,4 +130,5 @@ class Admission:
                 break
             self._line.popleft()
             if not comer.gone:
+                self.backlog.remove(comer.size)
                 self._begin(comer)

@@ -25,10 +25,11 @@ LINGER = 2.0
 
 class Connection(asyncio.Protocol):
     """See the module. `deadline` and `expire` are for Deadlines, `gone` and `admitted` for
-    Admission.
+    Admission, `read_on` for its Backlog.
     """
 
     __slots__ = (
+        "_asked",
         "_began",
         "_ending",
         "_idle",
@@ -59,6 +60,7 @@ class Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._waits = self._starts = self._ending = self.gone = False
         self._idle = True
+        self._asked = False  # the graph, by the last request
         self._began = 0.0
         self.size = 0
         self.deadline = inf
@@ -104,7 +106,7 @@ class Connection(asyncio.Protocol):
         self._intake.close()
         self._out.resume()
         if self._waits:
-            self._server.admission.give_up()
+            self._server.admission.give_up(self)
             self._tell(0, 0)
         elif self._task is not None and self._settings.manner.cancels:
             self._task.cancel()
@@ -163,9 +165,29 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         else:
             self._idle = True
-            self._allow(self._settings.times.idle)
-            self._await_rest()
-            self._transport.resume_reading()
+            self._wait_for_more()
+
+    def _wait_for_more(self) -> None:
+        """Nothing whole is there. Whoever has begun to send, or asked us alone, is read on."""
+        postponed = (
+            self._asked
+            and self._intake.phase == "between"
+            and not self._server.unready
+            and self._server.admission.backlog.postpone(self)
+        )
+        if postponed:
+            self.deadline = inf
+            self._transport.pause_reading()
+        else:
+            self.read_on()
+
+    def read_on(self) -> None:
+        """Take what comes next; the client has its time for that from now on."""
+        if self._transport.is_closing():
+            return
+        self._allow(self._settings.times.idle)
+        self._await_rest()
+        self._transport.resume_reading()
 
     def _await_rest(self) -> None:
         """Nothing is whole; a request that has begun has its time to come."""
@@ -194,6 +216,7 @@ class Connection(asyncio.Protocol):
         self._idle = False
         self.deadline = inf
         answer = own.answer(request, self._settings.manner, unready=server.unready)
+        self._asked = answer is None
         if answer is not None:
             if answer.status == 405:  # probes are not requests of the graph
                 server.watcher.refused(answer.status, own.ONLY_POST, request)

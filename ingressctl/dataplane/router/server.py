@@ -106,10 +106,12 @@ class Server:
     def stop_soon(self) -> None:
         """Not ready from now on, though everything is served; answers end their connections."""
         self.unready = True
+        self.admission.backlog.end()
 
     async def drain(self, *, within: float | None = None) -> int:
         """Accept no more, end what is idle, wait for what runs; how many had to be cut."""
-        self.unready = self.draining = True
+        self.stop_soon()
+        self.draining = True
         for listener in self._listeners:
             listener.close()
         for connection in tuple(self.connections):

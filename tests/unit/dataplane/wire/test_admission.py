@@ -46,7 +46,7 @@ def test_those_who_gave_up_take_no_place_and_no_memory() -> None:
     for _ in range(1000):
         (comer,) = come(admission, 1)
         comer.gone = True
-        admission.give_up()
+        admission.give_up(comer)
     assert admission.waiting == 0
     assert len(admission._line) < 200
     (last,) = come(admission, 1)

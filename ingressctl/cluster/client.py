@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
@@ -21,6 +22,7 @@ import aiohttp
 import orjson
 from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.config.config_exception import ConfigException
+from yarl import URL
 
 from ingressctl.api.refs import Raw
 from ingressctl.cluster import answers, decoding
@@ -169,7 +171,7 @@ class Client:
         data: bytes | None,
         content_type: str,
     ) -> dict[str, Any]:
-        url = f"{self.host}{path}?{urlencode(query)}" if query else f"{self.host}{path}"
+        url = URL(f"{self.host}{path}{_asked(query)}", encoded=True)
         headers = await self._headers(method, path, content_type if data is not None else "")
         try:
             async with self._session.request(
@@ -232,6 +234,16 @@ async def wait(seconds: float, ended: asyncio.Event) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _asked(query: Mapping[str, str] | None) -> str:
+    """A query as a part of a URL."""
+    return f"?{_encoded(tuple(query.items()))}" if query else ""
+
+
+@lru_cache(256)
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(query)
 
 
 def _nobody(verb: str, path: str, status: int) -> None:

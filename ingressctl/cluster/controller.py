@@ -38,6 +38,10 @@ WORKERS = 32
 REST_AFTER = 0.05
 """Seconds between two looks at one object that no person asked for."""
 
+PATIENCE, A_ROUTE, MOST_PATIENCE = 1.0, 0.05, 30.0
+"""Seconds that a status waits for the word of gateways in bulk work: at least, more for each
+that waits, as they read one after the other, and at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -73,7 +77,8 @@ class Controller:
         self._telling = Telling(recorder, metrics)
         self.queue = Queue(
             rest=REST_AFTER,
-            bulk=max(1, options.workers // 4),
+            bulk=max(1, options.workers // 2),
+            hushed=max(1, options.workers // 8),
             added=self._telling.added,
             retried=self._telling.retried,
         )
@@ -97,7 +102,7 @@ class Controller:
         )
         self._may_write = may_write
         self._now = client.now
-        self._put_off: set[Ref] = set()
+        self._put_off: dict[Ref, float] = {}
         self._contests = Contests()
         self._prober = Prober(self.wake)
         self._writer = Writer(
@@ -166,7 +171,7 @@ class Controller:
 
     def _failed(self, ref: Ref, at_least: float = 0.0) -> float:
         """Seconds until the object comes again, as if it had not been looked at."""
-        self._put_off.discard(ref)
+        self._put_off.pop(ref, None)
         return self.queue.failed(ref, at_least)
 
     async def _reconcile(self, ref: Ref) -> None:
@@ -197,19 +202,26 @@ class Controller:
         if dry_run or not leading or plan.quiet:
             await asyncio.sleep(0)  # many objects in a row must not starve the watches
         else:
-            done = await self._writer.carry_out(plan, obj)
+            done = await self._writer.carry_out(plan, obj, bulk=self.queue.is_bulk(ref))
         if self._options.probes and not self._options.dry_run and self._may_write():
             self._probe(step, plan)
         self._noted(ref, obj, step, plan, done)
 
     def _is_put_off(self, ref: Ref, plan: writes.Plan) -> bool:
-        """Whether the status waits for a second look, once: of ten thousand routes that are
-        made anew all come before what is told of each, and by then gateways have read them."""
-        if not (plan.passing and self.queue.is_bulk(ref)) or ref in self._put_off:
-            self._put_off.discard(ref)
-            return False
-        self._put_off.add(ref)
-        return True
+        """Whether the status waits for the gateways: where ten thousand routes are made anew,
+        they have not read each of them a moment later, and nothing is amiss with that."""
+        waits = plan.passing and (plan.routed or ref in self._put_off)
+        if waits and self.queue.is_bulk(ref):
+            self._put_off.setdefault(ref, time.monotonic())
+            if self._patience(ref) > 0.0:
+                return True
+        self._put_off.pop(ref, None)
+        return False
+
+    def _patience(self, ref: Ref) -> float:
+        """Seconds that a status which is put off still may wait."""
+        whole = min(MOST_PATIENCE, max(PATIENCE, A_ROUTE * len(self._put_off)))
+        return self._put_off[ref] + whole - time.monotonic()
 
     def _hosts(self, obj: Raw) -> Iterable[str]:
         """At which it may have been served by whoever ran before."""
@@ -259,7 +271,7 @@ class Controller:
             return
         self.queue.succeeded(ref)
         if ref in self._put_off:
-            self.queue.add(ref, Urgency.BULK)
+            self.queue.after(ref, self._patience(ref))
         if plan.again is not None:
             self.queue.after(ref, plan.again)
         if any(finding.code == "IC7102" for finding in found):
@@ -268,7 +280,7 @@ class Controller:
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
-        self._put_off.discard(ref)
+        self._put_off.pop(ref, None)
         self._writer.forget(ref)
         self.queue.forget(ref)
         self._telling.forget(ref)

@@ -4,7 +4,8 @@ One worker has an object at a time. What is asked for while somebody has it come
 he is done; failures come back later and later, with jitter; a timer brings an object again.
 An object that was looked at a moment ago rests, so that what follows from one write (statuses
 of several objects, our own answer) is one look; what a person does is never held up. What
-follows from bulk work is bulk work as well.
+follows from bulk work is bulk work as well, and makes room once a person has changed something,
+for people do one thing after the other.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from ingressctl.api.refs import Ref
 from ingressctl.cluster.backoff import Backoff
 
 FIRST_RETRY, MOST_RETRY = 0.1, 300.0
+
+HUSH = 2.0
+"""Seconds for which bulk work makes room after a person has changed something."""
 
 
 class Urgency(IntEnum):
@@ -40,7 +44,8 @@ Told = Callable[[Ref], None]
 class Queue:
     """For one event loop. `added` hears of every object that is put in, `retried` of every one
     that comes again after a failure. Of bulk work at most `bulk` objects are given out at once
-    (None: any number), so that the server has an ear for people meanwhile."""
+    (None: any number), and `hushed` while people are at work, so that the server has an ear for
+    them. `rest` is in seconds."""
 
     def __init__(
         self,
@@ -49,11 +54,14 @@ class Queue:
         most_retry: float = MOST_RETRY,
         rest: float = 0.0,
         bulk: int | None = None,
+        hushed: int | None = None,
         added: Told | None = None,
         retried: Told | None = None,
     ) -> None:
         self._rest = rest
         self._bulk = bulk
+        self._hushed = bulk if hushed is None else hushed
+        self._hush: asyncio.TimerHandle | None = None
         self._in_bulk: set[Ref] = set()
         self._finished: dict[Ref, float] = {}
         self._heap: list[tuple[Urgency, int, Ref]] = []
@@ -106,6 +114,8 @@ class Queue:
         """Have an object looked at; asked for twice, the more urgent reason holds."""
         if urgency is Urgency.CHANGE and ref in self._bulky:
             urgency = Urgency.BULK
+        if urgency is Urgency.EDIT:
+            self._make_room()
         if ref in self._active:
             before = self._active[ref]
             self._active[ref] = urgency if before is None else min(before, urgency)
@@ -129,7 +139,7 @@ class Queue:
                 if self._waiting.get(ref) != urgency:
                     heapq.heappop(self._heap)  # it was asked for more urgently since
                     continue
-                if urgency is Urgency.BULK and self._bulk and len(self._in_bulk) >= self._bulk:
+                if urgency is Urgency.BULK and not self._has_room():
                     break
                 heapq.heappop(self._heap)
                 del self._waiting[ref]
@@ -185,6 +195,8 @@ class Queue:
         """No timer fires any more."""
         for ref in tuple(self._timers):
             self._stop_timer(ref)
+        if self._hush is not None:
+            self._hush.cancel()
 
     async def _woken(self) -> None:
         """Until there may be something to do. One waits for one thing: where all were woken
@@ -204,6 +216,25 @@ class Queue:
             if not turn.done():
                 turn.set_result(None)
                 return
+
+    def _has_room(self) -> bool:
+        """Whether one more object of bulk work may be given out."""
+        most = self._bulk if self._hush is None else self._hushed
+        return not most or len(self._in_bulk) < most
+
+    def _make_room(self) -> None:
+        """Somebody has changed something, and may do so again."""
+        if self._hushed == self._bulk:
+            return
+        if self._hush is not None:
+            self._hush.cancel()
+        self._hush = asyncio.get_running_loop().call_later(HUSH, self._take_room)
+
+    def _take_room(self) -> None:
+        """Nobody has for a while."""
+        self._hush = None
+        for _ in range((self._bulk or 0) - len(self._in_bulk)):
+            self._wake_one()
 
     def _mark(self, ref: Ref, urgency: Urgency) -> None:
         """Remember bulk work: while it lasts, and for what follows from it."""

@@ -9,9 +9,11 @@ of what it has begun.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ingressctl.api.refs import Kind, Raw, Ref, ref_of
@@ -29,6 +31,9 @@ from ingressctl.plan.writes import Apply, Plan
 
 AT_ONCE = 32
 """Writes in flight: the API server's own fairness gives a client about as many seats."""
+
+BULK_AT_ONCE = AT_ONCE - 4
+"""Of those, the seats that bulk work may have: whoever edits must find one free."""
 
 REMEMBERED = 10_000
 """Deletions that are not asked for twice."""
@@ -73,6 +78,7 @@ class Writer:
         self._contests = contests
         self._statuses = StatusContests()
         self._seats = asyncio.Semaphore(AT_ONCE)
+        self._bulk_seats = asyncio.Semaphore(BULK_AT_ONCE)
         self._deleted: dict[Ref, str] = {}
         self._under_way: set[asyncio.Timeout] = set()
         self._closed = False
@@ -89,21 +95,22 @@ class Writer:
         while self._under_way and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
-    async def carry_out(self, plan: Plan, obj: Raw) -> Done:
-        """Everything of a plan for `obj`. Raises Answered or Lost for what passes by itself,
-        NotLeading."""
+    async def carry_out(self, plan: Plan, obj: Raw, *, bulk: bool = False) -> Done:
+        """Everything of a plan for `obj`, which may be a part of bulk work. Raises Answered or
+        Lost for what passes by itself, NotLeading."""
         done = Done()
         manager = managed.manager_of(ref_of(obj).kind)
-        await _all(self._delete(delete, done) for delete in plan.deletes if delete.first)
+        all_of = partial(_all, turn=self._bulk_seats if bulk else contextlib.nullcontext())
+        await all_of(partial(self._delete, one, done) for one in plan.deletes if one.first)
         for stage in plan.stages:
-            await _all(self._apply(apply, manager, done) for apply in stage)
+            await all_of(partial(self._apply, apply, manager, done) for apply in stage)
             if done.refused:
                 break
         if plan.status is not None or done.refused:
-            await self._status(obj, _with_refusals(plan, obj, done), manager, done)
+            told = _with_refusals(plan, obj, done)
+            await all_of([partial(self._status, obj, told, manager, done)])
         if not done.refused:
-            rest = (delete for delete in plan.deletes if not delete.first)
-            await _all(self._delete(delete, done) for delete in rest)
+            await all_of(partial(self._delete, one, done) for one in plan.deletes if not one.first)
         return done
 
     def forget(self, ref: Ref) -> None:
@@ -272,10 +279,19 @@ class Writer:
                 self._under_way.discard(limit)
 
 
-async def _all(writes: Iterable[Coroutine[Any, Any, None]]) -> None:
+async def _all(
+    writes: Iterable[Callable[[], Coroutine[Any, Any, None]]],
+    *,
+    turn: contextlib.AbstractAsyncContextManager[None],
+) -> None:
     """Await every write, also when one fails: none goes on behind the back of its owner's
     worker. Raises what failed first in their order."""
-    for done in await asyncio.gather(*writes, return_exceptions=True):
+
+    async def one(write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        async with turn:
+            await write()
+
+    for done in await asyncio.gather(*map(one, writes), return_exceptions=True):
         if done is not None:
             raise done
 

@@ -47,7 +47,7 @@ class Plan(Value, frozen=True):
 
     `waiting` are objects that go later; `again` seconds until another look is due.
     `held` tells that the first Ready waits for gateways, `routed` that routes are written,
-    `passing` that the status has nothing to tell but that gateways have not read those yet.
+    `passing` that the status has nothing to tell but the word of gateways about routes.
     `answers_for` is the condition that turns False when a write is refused; `wanted` are all
     objects that are to be there and ours to write.
     """
@@ -122,7 +122,7 @@ def plan(
         wanted=frozenset(wanted),
         held=held,
         routed=routed,
-        passing=moved and not (deletes or waiting) and _is_passing(obj, status, step),
+        passing=not (deletes or waiting) and _is_passing(obj, status, step),
     )
 
 

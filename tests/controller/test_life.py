@@ -120,6 +120,38 @@ async def test_a_fight_over_a_status_ends(server: ApiServer, kubeconfig: Path) -
         assert server.get("HTTPRoute", "iris") is not None
 
 
+async def test_in_bulk_work_a_slow_gateway_is_waited_for_and_a_silent_one_is_told_of(
+    server: ApiServer, kubeconfig: Path
+) -> None:
+    """Forty routes: the gateway has two seconds, and who waits for it sees no Ready fall."""
+    names = [f"model-{number}" for number in range(40)]
+
+    def routes_again() -> int:
+        for name in names:
+            server.delete("HTTPRoute", f"{name}-predictor")
+        return len(server.written)
+
+    def told() -> list[str]:
+        return [asked.plural for asked in server.written[before:] if asked.plural != "httproutes"]
+
+    async with robots.at_work(server), running_replica(kubeconfig):
+        server.put(*map(made.service, names))
+        for name in names:
+            await eventually("ready", lambda name=name: ready(server, name))
+        await quiet(lambda: len(server.written))
+    before = routes_again()
+    async with running_replica(kubeconfig):
+        await eventually("routes", lambda: len(server.written) - before >= 40)
+        await quiet(lambda: len(server.written), for_seconds=0.5)
+        async with robots.at_work(server):
+            await quiet(lambda: server.work, for_seconds=2.5)
+        assert told() == []
+    before = routes_again()
+    async with running_replica(kubeconfig):
+        await eventually("told", lambda: len(told()) >= 40)
+        assert not any(ready(server, name) for name in names)
+
+
 async def test_in_bulk_work_a_refused_write_is_tried_again_when_the_server_asks(
     server: ApiServer, kubeconfig: Path
 ) -> None:

@@ -123,6 +123,31 @@ async def test_bulk_work_leaves_room_for_people() -> None:
     assert (await fourth)[0] == ref("bulk-2")
 
 
+async def test_bulk_work_makes_room_for_whoever_edits_and_takes_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ingressctl.cluster.queue.HUSH", 0.2)
+    queue = Queue(bulk=3, hushed=1)
+    for number in range(9):
+        queue.add(ref(f"bulk-{number}"), Urgency.BULK)
+    assert await taken(queue, 3) == ["bulk-0", "bulk-1", "bulk-2"]
+    queue.add(ref("one"), Urgency.EDIT)
+    assert await taken(queue, 1) == ["one"]
+    began = asyncio.get_running_loop().time()
+    for number in range(2):
+        queue.done(ref(f"bulk-{number}"))
+    waiting = [asyncio.create_task(queue.get()) for _ in range(4)]
+    await asyncio.sleep(0.1)
+    assert not any(task.done() for task in waiting), "one is still out, and more may not be"
+    found = [await asyncio.wait_for(task, 5) for task in waiting[:2]]
+    assert [one.name for one, _ in found] == ["bulk-3", "bulk-4"]
+    assert asyncio.get_running_loop().time() - began > 0.15
+    assert queue.active == 4
+    for task in waiting[2:]:
+        task.cancel()
+    queue.close()
+
+
 async def test_nothing_is_left_lying_however_few_are_woken() -> None:
     """Workers that wait are woken one for one; every object is given out all the same."""
     queue, seen = Queue(bulk=2), set()

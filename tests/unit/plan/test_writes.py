@@ -284,7 +284,7 @@ def test_the_first_ready_waits_until_gateways_follow() -> None:
 
 
 def test_a_status_passes_that_tells_only_of_gateways_which_have_not_read_the_routes() -> None:
-    """Nothing else of it is new, and nothing is written but routes."""
+    """Nothing else of it is new, and nothing is deleted or waits for that."""
     route, backend = obj("HTTPRoute", "r"), obj("Deployment", "d")
     ingress = {"type": "IngressReady", "status": "False", "reason": "ParentStatusNotAvailable"}
     unread = {"conditions": [ingress, {**ingress, "type": "Ready"}]}
@@ -296,7 +296,8 @@ def test_a_status_passes_that_tells_only_of_gateways_which_have_not_read_the_rou
     assert plan.without_status().status is None
     assert plan.without_status().events == ()
     assert not planned(given, owner=OWNER | {"status": {**READY, "url": "http://old"}}).passing
-    assert not planned(step(status=unread), owner=before).passing
+    later = planned(step(status=unread), owner=before)
+    assert (later.passing, later.routed, plan.routed) == (True, False, True)
     leaving = step(
         routes=[route], created=[route], status=unread, deleted=[backend], hosts=("a.b",)
     )

@@ -23,6 +23,9 @@ from ingressctl.dataplane.router.settings import Settings
 
 LOG = logging.getLogger("ingressctl.router")
 
+MOMENT = 0.1
+"""How long the end waits to read on connections that were not read."""
+
 
 class Watcher(Protocol):
     """Whom the server tells of each request that was meant for the graph."""
@@ -110,10 +113,13 @@ class Server:
 
     async def drain(self, *, within: float | None = None) -> int:
         """Accept no more, end what is idle, wait for what runs; how many had to be cut."""
+        postponed = len(self.admission.backlog)
         self.stop_soon()
         self.draining = True
         for listener in self._listeners:
             listener.close()
+        if postponed:  # they look idle, and may have sent a request
+            await asyncio.sleep(MOMENT)
         for connection in tuple(self.connections):
             connection.end_if_idle()
         if self.connections:

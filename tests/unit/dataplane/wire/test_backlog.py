@@ -183,10 +183,9 @@ async def test_what_clients_have_sent_is_read_before_the_end() -> None:
         assert await short.answer() == (200, b"done")
         short.send(post(b"again"))
         assert (len(server.admission.backlog), server.admission.waiting) == (1, 1)
-        server.stop_soon()
+        drain = asyncio.create_task(server.drain())
         await until(lambda: server.admission.waiting == 2)
         free[b"/long"].set()
-        drain = asyncio.create_task(server.drain())
         for client in (short, first, *large):
             assert await client.answer() == (200, b"done")
         assert await drain == 0

@@ -95,7 +95,8 @@ class Process:
         bool,
         typer.Option(
             "--access-log",
-            help="A line of JSON for each request on stdout, refused ones with their cause.",
+            help="A line of JSON for each request on stdout, with the cause where no step has "
+            "answered.",
         ),
     ] = False
     log_format: options.LogFormat = "json"

@@ -1,5 +1,4 @@
-"""One line of JSON for each request, on standard output; for one that was refused before it could
-be read, why.
+"""One line of JSON for each request, on standard output; where no step has answered, why.
 
 Lines are written together, some times a second: a system call for each would cost more than
 the line.
@@ -37,11 +36,15 @@ class AccessLog:
         """A request is there."""
         self._then.begun()
 
-    def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+    def ended(
+        self, request: Request, status: int, size: int, seconds: float, cause: str = ""
+    ) -> None:
         """It was answered; a status of 0 tells that the client had left."""
-        self._then.ended(request, status, size, seconds)
+        self._then.ended(request, status, size, seconds, cause)
         sizes = {"bytes_in": len(request.body), "bytes_out": size, "seconds": round(seconds, 6)}
-        self._write({"ts": _now(), **_asked(request), "status": status, **sizes, **_names(request)})
+        why = {"cause": cause} if cause else {}
+        asked, names = _asked(request), _names(request)
+        self._write({"ts": _now(), **asked, "status": status, **why, **sizes, **names})
 
     def refused(self, status: int, cause: str, request: Request | None = None) -> None:
         """It was not taken for the graph."""

@@ -103,6 +103,8 @@ class Connection(asyncio.Protocol):
         self.gone = self._out.gone = True
         self._server.deadlines.discard(self)
         self._server.lost(self)
+        if self._intake.phase == "body" and not self._intake.over:
+            self._server.watcher.refused(0, "the client left", self._intake.readable())
         self._intake.close()
         self._out.resume()
         if self._waits:
@@ -272,7 +274,7 @@ class Connection(asyncio.Protocol):
         if late or self.gone:
             self._drop()
             return
-        self._tell(answer.status, len(answer.body))
+        self._tell(answer.status, len(answer.body), answer.cause)
         self._reply(answer.status, answer.headers, answer.body)
 
     async def _stream(self, answer: Answer) -> None:
@@ -302,7 +304,7 @@ class Connection(asyncio.Protocol):
     def _say(self, status: int, cause: str, headers: Headers = ()) -> None:
         """An answer of the router to a request of the graph."""
         body = wire.error_body(cause)
-        self._tell(status, len(body))
+        self._tell(status, len(body), cause)
         self._reply(status, (wire.JSON, *headers), body)
 
     def _refuse(self, refusal: Refusal) -> None:
@@ -329,10 +331,10 @@ class Connection(asyncio.Protocol):
         self._request = None
         self.abort()
 
-    def _tell(self, status: int, size: int) -> None:
+    def _tell(self, status: int, size: int, cause: str = "") -> None:
         if self._request is not None:
             seconds = perf_counter() - self._began
-            self._server.watcher.ended(self._request, status, size, seconds)
+            self._server.watcher.ended(self._request, status, size, seconds, cause)
 
     # The end.
 

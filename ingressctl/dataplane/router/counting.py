@@ -39,7 +39,7 @@ class Tally:
         self.buckets[bisect_left(SECONDS, seconds)] += 1
         self.total += seconds
 
-    def refused(self, status: int) -> None:
+    def refused(self, status: Outcome) -> None:
         """One that was never sent: it took no time that would say anything."""
         self._codes[status] = self._codes.get(status, 0) + 1
 
@@ -124,13 +124,15 @@ class Counts:
         """A request for the graph is there."""
         self._graph.begin()
 
-    def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+    def ended(
+        self, request: Request, status: int, size: int, seconds: float, cause: str = ""
+    ) -> None:
         """It was answered, or its client has left."""
         self._graph.end(status or "cancelled", seconds)
 
     def refused(self, status: int, cause: str, request: Request | None = None) -> None:
         """The server did not take it for the graph."""
-        self._graph.refused(status)
+        self._graph.refused(status or "cancelled")
 
     def snapshot(self) -> Snapshot:
         """The numbers of now."""

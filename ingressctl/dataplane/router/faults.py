@@ -42,7 +42,7 @@ def body(cause: str) -> bytes:
 
 def answer(status: int, cause: str) -> Answer:
     """The answer that no step gave."""
-    return Answer(status, (JSON,), body(cause))
+    return Answer(status, (JSON,), body(cause), cause=cause)
 
 
 def member(failed: Failed) -> bytes:

@@ -45,10 +45,11 @@ class Answer:
     """An answer of a step, or of the graph.
 
     `stream` gives the rest of a body that is handed on as it comes; `body` is then empty.
-    Who takes an answer with a stream reads it to its end, or calls `aclose` on it.
+    Who takes an answer with a stream reads it to its end, or calls `aclose` on it. `cause` is why
+    the router answers itself, "" if a step has answered.
     """
 
-    __slots__ = ("body", "headers", "status", "stream")
+    __slots__ = ("body", "cause", "headers", "status", "stream")
 
     def __init__(
         self,
@@ -56,11 +57,13 @@ class Answer:
         headers: Headers,
         body: bytes,
         stream: AsyncIterator[bytes] | None = None,
+        cause: str = "",
     ) -> None:
         self.status = status
         self.headers = headers
         self.body = body
         self.stream = stream
+        self.cause = cause
 
 
 class Target:

@@ -34,7 +34,7 @@ class Return:
         kept = [field for field in answer.headers if field[0] != b"content-type"]
         kind = reference.content_type(answer.body)
         headers = kept if kind is None else [(b"content-type", kind), *kept]
-        return Answer(answer.status, headers, answer.body)
+        return Answer(answer.status, headers, answer.body, cause=answer.cause)
 
 
 def _has_type(answer: Answer) -> bool:

@@ -34,12 +34,15 @@ class Watcher(Protocol):
         """A request is there."""
         ...
 
-    def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
-        """It was answered with a status; 0 if the client had left."""
+    def ended(
+        self, request: Request, status: int, size: int, seconds: float, cause: str = ""
+    ) -> None:
+        """It was answered with a status; 0 if the client had left. `cause` as in Answer."""
         ...
 
     def refused(self, status: int, cause: str, request: Request | None = None) -> None:
-        """What came was not taken for the graph, and never begun; some could be read."""
+        """What came was not taken for the graph, and never begun; some could be read. A status
+        of 0: the client left before all of its request was there."""
         ...
 
 
@@ -49,7 +52,9 @@ class Blind:
     def begun(self) -> None:
         """Nothing."""
 
-    def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+    def ended(
+        self, request: Request, status: int, size: int, seconds: float, cause: str = ""
+    ) -> None:
         """Nothing."""
 
     def refused(self, status: int, cause: str, request: Request | None = None) -> None:

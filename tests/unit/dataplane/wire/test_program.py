@@ -92,6 +92,22 @@ async def test_serves_counts_and_logs() -> None:
     assert all(json.loads(line)["level"] == "info" for line in talk.splitlines())
 
 
+async def test_the_log_has_the_cause_where_no_step_has_answered() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    async with started(*graph_json(port), "--access-log") as router:
+        status, body = await router.ask(b"{}", b"X-Request-Id: r1")
+        router.signal(signal.SIGINT)
+        _, out, _ = await router.end()
+    entry = json.loads(out)
+    assert (status, entry["status"], entry["request_id"]) == (502, 502, "r1")
+    assert (
+        entry["cause"]
+        == json.loads(body)["cause"]
+        == ('step "a" of node "root": the step cannot be reached: connection refused')
+    )
+
+
 async def test_a_yaml_object_is_a_graph_too(tmp_path: Path) -> None:
     async with model() as port:
         file = tmp_path / "graph.yaml"

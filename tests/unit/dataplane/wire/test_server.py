@@ -199,6 +199,20 @@ async def test_what_the_server_refuses_is_counted_and_probes_are_not() -> None:
     assert (sum(row.buckets), row.in_flight) == (1, 0), "only the graph takes time"
 
 
+async def test_who_leaves_in_a_request_is_counted_and_who_sent_nothing_is_not() -> None:
+    counts, sent = Counts(), post(b"123456789")
+    async with serving(Echo(), watcher=counts) as (server, port):
+        for size in (0, 10, len(sent) - 1):
+            async with await Raw.to(port) as client:
+                client.send(sent[:size])
+                await client.writer.drain()
+                await asyncio.sleep(0.02)
+        while server.connections:
+            await asyncio.sleep(0.01)
+    (row,) = counts.snapshot().rows
+    assert (row.codes, row.in_flight) == ({"cancelled": 1}, 0)
+
+
 async def test_under_kserve_everything_runs_the_graph_but_double_slashes() -> None:
     """IG-D21, IG-D28."""
     engine = Echo()
@@ -243,7 +257,9 @@ async def test_a_client_that_leaves_before_its_run_has_begun_leaves_nothing() ->
         def begun(self) -> None:
             told.append("begun")
 
-        def ended(self, request: Request, status: int, size: int, seconds: float) -> None:
+        def ended(
+            self, request: Request, status: int, size: int, seconds: float, cause: str = ""
+        ) -> None:
             told.append(str(status))
 
     engine = Echo()

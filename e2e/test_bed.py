@@ -154,7 +154,7 @@ def test_a_stubborn_part_ends_with_what_it_started(tmp_path: Path) -> None:
     part.start(lambda: "up" in log.read_text())
     pid = part.pid
     part.stop(seconds=0.2)
-    assert not _group_lives(pid)
+    waiting.until("init buries what was killed", lambda: not _group_lives(pid), seconds=10)
 
 
 def test_nothing_is_left_of_a_run_that_was_killed() -> None:

@@ -38,7 +38,7 @@ WORKERS = 32
 REST_AFTER = 0.05
 """Seconds between two looks at one object that no person asked for."""
 
-PATIENCE, A_ROUTE, MOST_PATIENCE = 1.0, 0.05, 30.0
+PATIENCE, A_ROUTE, MOST_PATIENCE = 1.0, 0.05, 300.0
 """Seconds that a status waits for the word of gateways in bulk work: at least, more for each
 that waits, as they read one after the other, and at most."""
 

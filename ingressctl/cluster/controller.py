@@ -103,6 +103,7 @@ class Controller:
         self._may_write = may_write
         self._now = client.now
         self._put_off: dict[Ref, float] = {}
+        self._most_put_off = 0  # since there were none; the last ones have waited for all others
         self._contests = Contests()
         self._prober = Prober(self.wake)
         self._writer = Writer(
@@ -212,7 +213,10 @@ class Controller:
         they have not read each of them a moment later, and nothing is amiss with that."""
         waits = plan.passing and (plan.routed or ref in self._put_off)
         if waits and self.queue.is_bulk(ref):
+            if not self._put_off:
+                self._most_put_off = 0
             self._put_off.setdefault(ref, time.monotonic())
+            self._most_put_off = max(self._most_put_off, len(self._put_off))
             if self._patience(ref) > 0.0:
                 return True
         self._put_off.pop(ref, None)
@@ -220,7 +224,7 @@ class Controller:
 
     def _patience(self, ref: Ref) -> float:
         """Seconds that a status which is put off still may wait."""
-        whole = min(MOST_PATIENCE, max(PATIENCE, A_ROUTE * len(self._put_off)))
+        whole = min(MOST_PATIENCE, max(PATIENCE, A_ROUTE * self._most_put_off))
         return self._put_off[ref] + whole - time.monotonic()
 
     def _hosts(self, obj: Raw) -> Iterable[str]:

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import aiohttp
 import orjson
@@ -144,7 +144,7 @@ class Client:
         Raises Answered, Lost. An end between two lines is no fault; half a line is left out.
         """
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=silence)
-        url = f"{self.host}{path}?{urlencode({**query, 'watch': 'true'})}"
+        url = self._url(path, {**query, "watch": "true"})
         headers = await self._headers("GET", path, "")
         try:
             async with self._session.get(
@@ -171,7 +171,7 @@ class Client:
         data: bytes | None,
         content_type: str,
     ) -> dict[str, Any]:
-        url = URL(f"{self.host}{path}{_asked(query)}", encoded=True)
+        url = self._url(path, query)
         headers = await self._headers(method, path, content_type if data is not None else "")
         try:
             async with self._session.request(
@@ -186,6 +186,11 @@ class Client:
         except _LOST as fault:
             self.observe(method, path, 0)
             raise Lost(answers.told(fault)) from None
+
+    def _url(self, path: str, query: Mapping[str, str] | None) -> URL:
+        """Encoded once: yarl would take apart and encode again all that is encoded here."""
+        asked = f"?{_encoded(tuple(query.items()))}" if query else ""
+        return URL(f"{self.host}{quote(path)}{asked}", encoded=True)
 
     def _set_clock(self, date: str | None) -> None:
         """Once in a while see how far the server's clock is ahead of ours."""
@@ -236,13 +241,9 @@ async def wait(seconds: float, ended: asyncio.Event) -> bool:
     return True
 
 
-def _asked(query: Mapping[str, str] | None) -> str:
-    """A query as a part of a URL."""
-    return f"?{_encoded(tuple(query.items()))}" if query else ""
-
-
 @lru_cache(256)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    """Writes ask the same of every object."""
     return urlencode(query)
 
 

@@ -54,6 +54,15 @@ async def test_credentials_that_stay_refused_are_told(server: ApiServer, client:
     assert len(server.log) <= 7
 
 
+async def test_a_name_that_cannot_be_is_only_not_found(server: ApiServer, client: Client) -> None:
+    """A person may type anything; it is a part of the path, and never of the request around."""
+    for name in ("a b", "a?watch=true", "a#b", "ä%2F", "a HTTP/1.1\r\nX-Other: b"):
+        with pytest.raises(Answered) as raised:
+            await client.get(f"{SPACES}/{name}", {"fieldManager": "a b"})
+        assert raised.value.status == answers.NOT_FOUND
+    assert {asked.verb for asked in server.log} == {"get"}
+
+
 async def test_429_names_the_seconds(server: ApiServer, client: Client) -> None:
     server.faults.append(always(lambda: servers.too_many(7)))
     with pytest.raises(Answered) as raised:

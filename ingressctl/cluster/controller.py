@@ -21,6 +21,7 @@ from ingressctl.cluster.client import Client, Lost
 from ingressctl.cluster.gateway_probe import Prober
 from ingressctl.cluster.metrics import Metrics
 from ingressctl.cluster.mirror import Heard, Mirror
+from ingressctl.cluster.patience import Patience
 from ingressctl.cluster.queue import Queue, Urgency
 from ingressctl.cluster.recorder import Recorder
 from ingressctl.cluster.telling import Telling
@@ -37,10 +38,6 @@ WORKERS = 32
 
 REST_AFTER = 0.05
 """Seconds between two looks at one object that no person asked for."""
-
-PATIENCE, A_ROUTE, MOST_PATIENCE = 1.0, 0.05, 300.0
-"""Seconds that a status waits for the word of gateways in bulk work: at least, more for each
-that waits, as they read one after the other, and at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +99,7 @@ class Controller:
         )
         self._may_write = may_write
         self._now = client.now
-        self._put_off: dict[Ref, float] = {}
-        self._most_put_off = 0  # since there were none; the last ones have waited for all others
+        self._put_off = Patience()
         self._contests = Contests()
         self._prober = Prober(self.wake)
         self._writer = Writer(
@@ -172,7 +168,7 @@ class Controller:
 
     def _failed(self, ref: Ref, at_least: float = 0.0) -> float:
         """Seconds until the object comes again, as if it had not been looked at."""
-        self._put_off.pop(ref, None)
+        self._put_off.forget(ref)
         return self.queue.failed(ref, at_least)
 
     async def _reconcile(self, ref: Ref) -> None:
@@ -209,23 +205,12 @@ class Controller:
         self._noted(ref, obj, step, plan, done)
 
     def _is_put_off(self, ref: Ref, plan: writes.Plan) -> bool:
-        """Whether the status waits for the gateways: where ten thousand routes are made anew,
-        they have not read each of them a moment later, and nothing is amiss with that."""
+        """Whether the status waits until gateways have read the routes of bulk work."""
         waits = plan.passing and (plan.routed or ref in self._put_off)
         if waits and self.queue.is_bulk(ref):
-            if not self._put_off:
-                self._most_put_off = 0
-            self._put_off.setdefault(ref, time.monotonic())
-            self._most_put_off = max(self._most_put_off, len(self._put_off))
-            if self._patience(ref) > 0.0:
-                return True
-        self._put_off.pop(ref, None)
+            return self._put_off.waits(ref)
+        self._put_off.forget(ref)
         return False
-
-    def _patience(self, ref: Ref) -> float:
-        """Seconds that a status which is put off still may wait."""
-        whole = min(MOST_PATIENCE, max(PATIENCE, A_ROUTE * self._most_put_off))
-        return self._put_off[ref] + whole - time.monotonic()
 
     def _hosts(self, obj: Raw) -> Iterable[str]:
         """At which it may have been served by whoever ran before."""
@@ -275,7 +260,7 @@ class Controller:
             return
         self.queue.succeeded(ref)
         if ref in self._put_off:
-            self.queue.after(ref, self._patience(ref))
+            self.queue.after(ref, self._put_off.left(ref))
         if plan.again is not None:
             self.queue.after(ref, plan.again)
         if any(finding.code == "IC7102" for finding in found):
@@ -284,7 +269,7 @@ class Controller:
     def _forget(self, ref: Ref) -> None:
         self.mirror.picture.forget(ref)
         self.metrics.routes.forget(ref)
-        self._put_off.pop(ref, None)
+        self._put_off.forget(ref)
         self._writer.forget(ref)
         self.queue.forget(ref)
         self._telling.forget(ref)

@@ -97,3 +97,16 @@ def test_large_bodies_run_within_a_sum_until_they_only_wait() -> None:
 def test_some_run_however_large_they_are() -> None:
     admission = Admission(limit=2, most=1024, queue=1000)
     assert running(come(admission, 5, BUDGET * 2)) == 2
+
+
+def test_whoever_waits_counts_until_the_turn_or_the_leave() -> None:
+    admission = Admission(limit=1, queue=10)
+    (first,), (waiting,), (leaving,) = (come(admission, 1, size) for size in (5, 7, 11))
+    assert admission.backlog.held == 18
+    leaving.gone = True
+    admission.give_up(leaving)
+    assert admission.backlog.held == 7
+    admission.leave(first)
+    assert admission.backlog.held == 0
+    admission.leave(waiting)
+    assert admission.backlog.held == 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from ingressctl.dataplane.router.admission import Admission
 from ingressctl.dataplane.router.backlog import HELD, Backlog
 from ingressctl.dataplane.router.ports import Answer, Request
+from tests.apiserver.replica import eventually
 from tests.unit.dataplane.wire.sockets import Running, few, post, serving, several
 
 PART = HELD // 4
@@ -21,15 +20,6 @@ class Reader:
 
     def read_on(self) -> None:
         self.reads = True
-
-
-class Comer:
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.gone = False
-
-    def admitted(self) -> None:
-        """As admission.Comer."""
 
 
 def postponed(backlog: Backlog, number: int) -> list[Reader]:
@@ -92,21 +82,6 @@ def test_who_is_gone_is_passed_over() -> None:
     assert len(backlog) == 0
 
 
-def test_whoever_waits_counts_until_the_turn_or_the_leave() -> None:
-    admission = Admission(limit=1, queue=10)
-    running, waiting, leaving = (Comer(size) for size in (5, 7, 11))
-    for comer in (running, waiting, leaving):
-        assert admission.come(comer)
-    assert admission.backlog.held == 18
-    leaving.gone = True
-    admission.give_up(leaving)
-    assert admission.backlog.held == 7
-    admission.leave(running)
-    assert admission.backlog.held == 0
-    admission.leave(waiting)
-    assert admission.backlog.held == 0
-
-
 CLIENTS, ROUNDS, BODY = 60, 4, b"x" * 200_000
 
 
@@ -152,7 +127,7 @@ async def test_probes_do_not_wait_behind_bodies() -> None:
         assert await other.answer() == (200, b"")
         for client in (first, second):
             client.send(post(large))
-        await until(lambda: server.admission.backlog.held >= HELD)
+        await eventually("waits", lambda: server.admission.backlog.held >= HELD)
         prober.send(post(target=b"/readyz"))
         assert await asyncio.wait_for(prober.answer(), 1) == (200, b"")
         held.set()
@@ -175,23 +150,17 @@ async def test_what_clients_have_sent_is_read_before_the_end() -> None:
     ):
         first.send(post(target=b"/long"))
         short.send(post(target=b"/short"))
-        await until(lambda: server.admission.running == 2)
+        await eventually("two run", lambda: server.admission.running == 2)
         for client in large:
             client.send(post(b"x" * HELD, target=b"/long"))
-        await until(lambda: server.admission.waiting == 2)
+        await eventually("two wait", lambda: server.admission.waiting == 2)
         free[b"/short"].set()
         assert await short.answer() == (200, b"done")
         short.send(post(b"again"))
         assert (len(server.admission.backlog), server.admission.waiting) == (1, 1)
         drain = asyncio.create_task(server.drain())
-        await until(lambda: server.admission.waiting == 2)
+        await eventually("two wait", lambda: server.admission.waiting == 2)
         free[b"/long"].set()
         for client in (short, first, *large):
             assert await client.answer() == (200, b"done")
         assert await drain == 0
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not true():
-            await asyncio.sleep(0.005)

@@ -13,7 +13,6 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -22,7 +21,6 @@ import aiohttp
 import orjson
 from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.config.config_exception import ConfigException
-from yarl import URL
 
 from ingressctl.api.refs import Raw
 from ingressctl.cluster import answers, decoding
@@ -187,10 +185,9 @@ class Client:
             self.observe(method, path, 0)
             raise Lost(answers.told(fault)) from None
 
-    def _url(self, path: str, query: Mapping[str, str] | None) -> URL:
-        """Encoded once: yarl would take apart and encode again all that is encoded here."""
-        asked = f"?{_encoded(tuple(query.items()))}" if query else ""
-        return URL(f"{self.host}{quote(path)}{asked}", encoded=True)
+    def _url(self, path: str, query: Mapping[str, str] | None) -> str:
+        asked = f"?{urlencode(query)}" if query else ""
+        return f"{self.host}{quote(path)}{asked}"
 
     def _set_clock(self, date: str | None) -> None:
         """Once in a while see how far the server's clock is ahead of ours."""
@@ -239,12 +236,6 @@ async def wait(seconds: float, ended: asyncio.Event) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-@lru_cache(256)
-def _encoded(query: tuple[tuple[str, str], ...]) -> str:
-    """Writes ask the same of every object."""
-    return urlencode(query)
 
 
 def _nobody(verb: str, path: str, status: int) -> None:
